@@ -1,0 +1,95 @@
+# FlashULP.  `make help` lists what there is.  GNU make 3.81 or later; everything is built in $(B).
+B        ?= build
+CC       ?= cc
+OPT      ?= -O3
+WARN     := -Wall -Wextra -Wshadow -Wpointer-arith -Wstrict-prototypes -Wmissing-prototypes
+CFLAGS   ?= -g
+FIXED    := -std=c11 -D_POSIX_C_SOURCE=200809L -ffp-contract=off -fno-math-errno -fno-trapping-math -pthread -I. -MMD -MP
+LDLIBS   := -lmpfr -lgmp -lcjson -lm -pthread
+ALL      := $(FIXED) $(OPT) $(WARN) $(CFLAGS) $(EXTRA)
+
+# One source, one table of bodies per processor level; cpu.c picks at start.  Same bits in each.
+MACHINE  := $(shell $(CC) -dumpmachine 2>/dev/null)
+LEVELS   := base
+ifneq (,$(findstring x86_64,$(MACHINE)))
+LEVELS   += v3 v4
+endif
+LEVEL_base :=
+LEVEL_v3   := -march=x86-64-v3
+LEVEL_v4   := -march=x86-64-v4 -mprefer-vector-width=512
+LEVELLED := simulator/arith_float.c simulator/special_lanes.c
+
+GSL_ONLY := simulator/inputs.c simulator/stats.c
+LIB_SRC  := $(filter-out $(GSL_ONLY) $(LEVELLED),$(wildcard reference/*.c simulator/*.c simulator/algorithms/*.c simulator/kernels/*.c))
+LIB_OBJ  := $(LIB_SRC:%.c=$(B)/%.o) $(foreach l,$(LEVELS),$(patsubst %.c,$(B)/%.$(l).o,$(wildcard $(LEVELLED))))
+CLI_OBJ  := $(patsubst %.c,$(B)/%.o,$(wildcard simulator/cli/*.c $(GSL_ONLY)))
+TESTS    := $(patsubst tests/%.c,$(B)/tests/%,$(wildcard tests/test_*.c))
+BENCHES  := $(patsubst tests/bench/%.c,$(B)/tests/bench/%,$(wildcard tests/bench/bench_*.c))
+
+.PHONY: all help demo test test-full test-asan bench format clean check-arrows deps
+all: $(B)/flashulp
+
+help:
+	@sed -n 's/^## //p' Makefile
+
+## make            build build/flashulp
+## make demo       install what is missing (as root), build, show what this is about
+## make test       the same, then every test of the suite (under 20 minutes on two cores)
+## make test-full  the long proofs too: all 2^32 inputs, other compilers, levels and processors
+## make test-asan  the tests under the address and undefined-behaviour sanitizers
+## make bench      speed, as ratios in one run
+## make clean      remove build/
+
+$(B)/%.o: %.c
+	@mkdir -p $(@D)
+	$(CC) $(ALL) -c -o $@ $<
+
+define LEVEL_RULE
+$(B)/%.$(1).o: %.c
+	@mkdir -p $$(@D)
+	$$(CC) $$(ALL) $(LEVEL_$(1)) -DCPU_LEVEL=$(1) -c -o $$@ $$<
+endef
+$(foreach l,$(LEVELS),$(eval $(call LEVEL_RULE,$(l))))
+
+$(B)/simulator/cpu.o: EXTRA += $(foreach l,$(LEVELS),-DHAVE_LEVEL_$(l))
+
+$(B)/libflashulp.a: $(LIB_OBJ)
+	@rm -f $@
+	$(AR) rcs $@ $^
+
+$(B)/flashulp: $(CLI_OBJ) $(B)/libflashulp.a
+	$(CC) $(ALL) -o $@ $^ -lgsl -lgslcblas $(LDLIBS)
+
+$(B)/tests/%: tests/%.c $(B)/libflashulp.a
+	@mkdir -p $(@D)
+	$(CC) $(ALL) -o $@ $(filter %.c %.o %.a,$^) -lcmocka $(LDLIBS)
+
+$(B)/tests/bench/%: tests/bench/%.c $(B)/libflashulp.a
+	@mkdir -p $(@D)
+	$(CC) $(ALL) -o $@ $(filter %.c %.o %.a,$^) $(LDLIBS)
+
+demo: deps
+	@$(MAKE) --no-print-directory -s all && tests/demo.sh $(B)
+
+test: deps
+	@$(MAKE) --no-print-directory -s all && $(MAKE) --no-print-directory -s $(TESTS) && tests/run.sh $(B) quick
+
+test-full: deps
+	@$(MAKE) --no-print-directory -s all && $(MAKE) --no-print-directory -s $(TESTS) && tests/run.sh $(B) full
+
+test-asan:
+	@$(MAKE) --no-print-directory B=$(B)-asan OPT=-O1 CFLAGS="-g -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer" test
+
+bench:
+	@$(MAKE) --no-print-directory -s all $(BENCHES) && tests/bench/run.sh $(B)
+
+deps:
+	@tests/deps.sh
+
+check-arrows:
+	@tests/arrows.sh
+
+clean:
+	rm -rf $(B) $(B)-asan
+
+-include $(shell find $(B) -name '*.d' 2>/dev/null)
