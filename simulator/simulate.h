@@ -1,0 +1,103 @@
+/* simulate.h: an algorithm run over every head of a problem.
+
+   An algorithm is a function over one head, written in verbs (algorithms/).  This file gives it
+   rows to load, a place to store and the choices that are not arithmetic: tiles, direction, faults. */
+#ifndef FLASHULP_SIMULATE_H
+#define FLASHULP_SIMULATE_H
+
+#include "simulator/arith.h"
+
+enum algorithm {
+#define ALGORITHM(id, ...) ALGORITHM_##id,
+#include "simulator/algorithms.def"
+#undef ALGORITHM
+    ALGORITHM_COUNT
+};
+
+enum fault {
+#define FAULT(id, ...) FAULT_##id,
+#include "simulator/algorithms.def"
+#undef FAULT
+    FAULT_COUNT
+};
+
+/* What an algorithm may know besides the tensors. */
+struct choices {
+    int Br, Bc;            /* query and key tile; 0: the algorithm's default */
+    bool descending;       /* key tiles last to first (fa2) */
+    unsigned faults;       /* bit 1 << FAULT_x */
+};
+
+/* One head being attended to: inputs to load, outputs to store. */
+struct attention {
+    const struct head *head;
+    struct choices choices;
+    struct tile *O, *L; /* Nq x D and Nq x 1, of the run: filled by `store` */
+};
+
+/* Key tiles of a head: uniform ones of Bc, or the user's ends ("1 2 | 3 0"). */
+int key_tiles(const struct attention *x);
+/* First key and width of tile j.  `width` is the tile's (a last tile keeps Bc: its empty columns
+   are outside every interval), `count` the keys that exist. */
+void key_tile(const struct attention *x, int j, int64_t *first, int *width, int64_t *count);
+int query_tiles(const struct attention *x);
+
+void load_q(struct run *r, const struct attention *x, struct tile *Q, int i);
+void load_k(struct run *r, const struct attention *x, struct tile *K, int j);
+void load_v(struct run *r, const struct attention *x, struct tile *V, int j);
+/* Rows of query tile i of the output. */
+void store(struct run *r, const struct attention *x, int i, const struct tile *O,
+           const struct tile *L);
+/* The mask in the coordinates of query tile i and key tiles from..to (inclusive). */
+struct visible visible_tiles(const struct attention *x, int i, int from, int to);
+
+typedef void algorithm_body(struct run *r, struct attention *x);
+#define ALGORITHM(id, name, function, ...) algorithm_body function;
+#include "simulator/algorithms.def"
+#undef ALGORITHM
+
+struct algorithm_info {
+    const char *name, *meaning, *source;
+    algorithm_body *body;
+    int Br, Bc; /* defaults; 0: all rows, all keys */
+};
+const struct algorithm_info *algorithm_info(enum algorithm a);
+bool algorithm_from_name(const char *name, enum algorithm *a, struct message *why);
+const char *fault_name(enum fault f);
+const char *fault_meaning(enum fault f);
+bool fault_from_name(const char *name, enum fault *f, struct message *why);
+
+/* Everything that decides the bits of a run, and how it is watched. */
+struct simulation {
+    enum algorithm algorithm;
+    struct policy policy;
+    const struct arithmetic *arith;
+    int precision;
+    struct choices choices;
+    int threads;         /* over (sequence, head); the bits do not depend on it */
+    struct trace *trace; /* NULL, or where steps go (then one thread) */
+    bool twin;           /* an exact run walks beside: drift, exact values (needs trace) */
+    int64_t unit_first, unit_count; /* which units; count 0: all */
+};
+/* Defaults: fa2, fp32, float arithmetic, 256 bits, the algorithm's tiles, all faults of the printed
+   algorithms on, one thread. */
+struct simulation simulation_default(void);
+/* The faults an algorithm has when none is named: fa2-printed all three, others none. */
+unsigned algorithm_faults(enum algorithm a);
+
+/* Outputs of the chosen units in the units' order: O has Nq * D numbers each, lse Nq.  Doubles hold
+   every format exactly; the mpfr arithmetic's exact sites are given to the nearest double. */
+struct result {
+    int64_t units, rows, D; /* rows: sum of Nq over the units */
+    double *O, *lse;
+    uint64_t digest; /* FNV-1a-64 over O in OUT's format, then LSE in fp32; NaN canonical */
+};
+bool simulate(const struct problem *p, const struct simulation *s, struct result *result,
+              struct message *why);
+void result_free(struct result *result);
+uint64_t digest_outputs(enum format f, const double *O, int64_t n, const double *lse, int64_t rows);
+
+/* One head, the tiles left in the run for a closer look (run_reset frees them). */
+struct attention simulate_head(struct run *r, const struct simulation *s, const struct head *h);
+
+#endif
