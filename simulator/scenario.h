@@ -16,6 +16,13 @@ enum option {
     OPTION_COUNT
 };
 
+enum command {
+#define COMMAND(id, ...) COMMAND_##id,
+#include "simulator/commands.def"
+#undef COMMAND
+    COMMAND_COUNT
+};
+
 /* Which verbs take an option: bits of options.def's `groups`. */
 enum option_group {
     GROUP_PROBLEM = 1,  /* where Q, K, V come from and the masks */
@@ -30,9 +37,24 @@ enum option_group {
     GROUP_LIST = 512
 };
 
+struct option_info {
+    const char *name, *argument; /* argument "": a switch */
+    bool repeatable;
+    unsigned groups;
+    const char *meaning;
+};
+const struct option_info *option_info(enum option o);
+
+struct command_info {
+    const char *name, *section;
+    unsigned groups;
+    const char *arguments, *meaning;
+};
+const struct command_info *command_info(enum command c);
+
 struct scenario {
     const char *verb;
-    char *problem;                /* the positional PROBLEM, or NULL */
+    char *problem;                /* the positional argument, or NULL */
     char *value[OPTION_COUNT];    /* an option's text (repeatable ones: joined by '\n'), or NULL */
     bool given[OPTION_COUNT];
 };
@@ -52,7 +74,7 @@ struct scenario_input {
     char *name;           /* how to call the problem in a headline */
     char *remarks;
     int64_t input_rounded, input_elements;
-    struct example_figures *figures; /* the article's printed numbers, or NULL */
+    const struct example_figures *figures; /* the article's printed numbers (examples.h), or NULL */
 };
 bool scenario_problem(const struct scenario *s, struct scenario_input *in, struct message *why);
 void scenario_input_free(struct scenario_input *in);

@@ -1,0 +1,32 @@
+/* cli.h: the verbs of the command, one file each; what they share.
+
+   A verb gets the words after its name.  It returns the exit status: 0 yes or done, 1 no, 2 bad
+   usage or input, after one sentence on the error output ("flashulp VERB: ..."). */
+#ifndef FLASHULP_CLI_H
+#define FLASHULP_CLI_H
+
+#include "simulator/scenario.h"
+
+int cli_walk(int argc, char **argv);
+int cli_bits(int argc, char **argv);
+int cli_exact(int argc, char **argv);
+int cli_run(int argc, char **argv);
+int cli_trace(int argc, char **argv);
+int cli_list(int argc, char **argv);
+
+/* Prints "flashulp VERB: sentence" on the error output; returns 2. */
+int cli_refused(const char *verb, const struct message *why);
+
+/* The verb's usage and options; returns 0. */
+int cli_help(enum command command);
+
+/* The scenario of a verb.  False: --help was printed or a sentence was, and *status is the exit. */
+bool cli_scenario(struct scenario *s, enum command command, int argc, char **argv, int *status);
+
+/* Says on the error output, when it is a terminal or a minute is expected, how long it may take. */
+void cli_expect(const char *verb, double seconds);
+/* done of total, at most ten times a second, from the second second on, only on a terminal;
+   total = done erases the line. */
+void cli_progress(const char *verb, int64_t done, int64_t total);
+
+#endif
