@@ -33,17 +33,20 @@ struct message;
 bool format_from_name(const char *name, enum format *f, struct message *why);
 
 /* x rounded once to f, to nearest, ties to even, as a double (every format's values are doubles).
-   Overflow gives infinity, in e4m3 NaN, or the largest finite number when `saturate`.
-   NaN gives a quiet NaN; fp32-ftz gives zero of x's sign for a subnormal result. */
+   Overflow gives infinity, in e4m3 NaN, or the largest finite number when `saturate`; an infinity
+   counts as overflow.  NaN gives a quiet NaN; fp32-ftz gives zero of x's sign for a subnormal result
+   (judged after rounding to fp32: what rounds up to 2^-126 stays). */
 double format_round(enum format f, double x, bool saturate);
 
 /* The bits that hold x in f (x must be a value of f), in the low `bits` of the word; NaN is the
-   canonical one: 7FC00000, 7FC0, 7E00, 7F (e4m3), 7F (e5m2).  And back. */
+   canonical one: 7FC00000, 7FC0, 7E00, 7F (e4m3), 7F (e5m2).  And back (fp32-ftz reads a subnormal
+   as zero).  exact has no bits, no next number and no steps: asking is the caller's mistake. */
 uint64_t format_encode(enum format f, double x);
 double format_decode(enum format f, uint64_t bits);
 
-/* Distance between consecutive numbers of f at |x| (the subnormal spacing below 2^emin);
-   0 for exact, NaN for a NaN or an infinity. */
+/* Distance between consecutive numbers of f at |x| (the subnormal spacing below 2^emin, in fp32-ftz
+   2^emin itself; beyond the largest number the spacing there); 0 for exact, NaN for a NaN or an
+   infinity. */
 double format_ulp(enum format f, double x);
 
 /* The next number of f above (direction > 0) or below x, x being a value of f; at the end of the
@@ -51,7 +54,8 @@ double format_ulp(enum format f, double x);
 double format_next(enum format f, double x, int direction);
 
 /* How many steps of f lead from a to b (negative when b < a); both values of f, neither NaN.
-   +0 and -0 are no step apart; an infinity is one step beyond the largest finite number. */
+   +0 and -0 are no step apart; an infinity is one step beyond the largest finite number.  Held
+   inside int64_t where fp64 has more. */
 int64_t format_steps(enum format f, double a, double b);
 
 #endif
