@@ -45,6 +45,11 @@ bool tensor_new(struct tensor *t, enum format dtype, int rank, const int64_t *sh
                 struct message *why);
 void tensor_free(struct tensor *t);
 int64_t tensor_elements(const struct tensor *t);
+/* "(2, 3)", for messages. */
+struct shape_text {
+    char text[96];
+};
+struct shape_text shape_text(int rank, const int64_t *shape);
 /* Element i of dimension 0, j of 1, ... (unused dimensions 0), decoded exactly. */
 double tensor_get(const struct tensor *t, int64_t i, int64_t j, int64_t k, int64_t l);
 /* Stores x, which must be a value of the dtype. */
@@ -52,26 +57,30 @@ void tensor_set(struct tensor *t, int64_t i, int64_t j, int64_t k, int64_t l, do
 /* The `count` elements [i,j,k,0..count) as doubles (rank 4). */
 void tensor_row(const struct tensor *t, int64_t i, int64_t j, int64_t k, int64_t count, double *out);
 
-/* Reads one tensor.  16-bit integers in .npy (uint16, '<u2', 'V2', '|V2') hold bf16 bits unless
-   `words` is FORMAT_FP16; '<f2' is fp16.  `took`, if not NULL, receives what the program took the
+/* Reads one tensor of '<f8', '<f4', '<f2' or 16-bit words ('<u2', '<i2', 'V2').  Words hold bf16
+   bits unless `words` is FORMAT_FP16.  `took`, if not NULL, receives what the program took the
    words to be when the file did not say ("uint16 taken as bf16 bits"), else an empty string. */
 bool tensor_read_npy(const char *path, enum format words, struct tensor *t, struct message *took,
                      struct message *why);
-/* Every tensor of a .npz or .safetensors file. */
+/* Every tensor of a .npz or .safetensors file: one in another dtype and the file is refused.  Each
+   owns its data.  .npz: below 4 GiB, 4,096 entries at most. */
 bool bundle_read(const char *path, enum format words, struct bundle *b, struct message *took,
                  struct message *why);
 void bundle_free(struct bundle *b);
 const struct tensor *bundle_find(const struct bundle *b, const char *name); /* NULL: none */
 const char *bundle_meta(const struct bundle *b, const char *key);           /* NULL: none */
+/* Adds a view: the data stay the caller's, and must outlive the bundle. */
 bool bundle_add(struct bundle *b, const char *name, const struct tensor *view, struct message *why);
 bool bundle_add_meta(struct bundle *b, const char *key, const char *value, struct message *why);
 
-/* Written whole or not at all; an existing file needs `force`.  bf16 in .npy is '<u2' words. */
+/* Written whole or not at all; an existing file needs `force`.  bf16 in .npy is '<u2' words; .npy
+   has no fp8.  Strides are followed: what is written is in C order. */
 bool tensor_write_npy(const char *path, const struct tensor *t, bool force, struct message *why);
 bool bundle_write(const char *path, const struct bundle *b, bool force, struct message *why);
 
 /* The same guarantees for any other output: opens a temporary beside `path`; commit renames it.
-   `file_commit` reports a full disk or a failed write and removes the temporary. */
+   `file_commit` reports a full disk or a failed write and removes the temporary.  A device, pipe or
+   folder is never replaced, not even by force. */
 struct output_file {
     void *stream; /* FILE * */
     char *path, *temporary;

@@ -1,0 +1,376 @@
+/* tensor_safetensors.c: named tensors and text metadata in the .safetensors format.
+
+   A file is 8 bytes (the header's length), the header - a JSON object of NAME: {dtype, shape,
+   data_offsets} and __metadata__: {text: text} - and the tensors' bytes, which must fill the rest
+   without holes or overlaps.  The header is measured before cJSON sees it, and nothing in it is
+   used before it was checked.  Follows the format's README (huggingface/safetensors). */
+#include "reference/tensor_file.h"
+
+#include <cjson/cJSON.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    MOST_HEADER = 16 << 20,
+    MOST_DEPTH = 3 /* { name: { shape: [ */
+};
+
+static const struct {
+    const char *name;
+    enum format format;
+} dtypes[] = {
+    {"F64", FORMAT_FP64},  {"F32", FORMAT_FP32},     {"F16", FORMAT_FP16},
+    {"BF16", FORMAT_BF16}, {"F8_E4M3", FORMAT_E4M3}, {"F8_E5M2", FORMAT_E5M2},
+};
+enum { DTYPES = sizeof dtypes / sizeof dtypes[0] };
+
+/* One tensor's record: where its bytes are, counted from the end of the header. */
+struct span {
+    uint64_t begin, end;
+    int index; /* in the bundle */
+};
+
+static struct quoted quoted_text(const char *text)
+{
+    return quoted(text, strlen(text));
+}
+
+/* Nesting and characters cJSON would accept though the format does not, checked on the text. */
+static bool check_text(const struct source *s, const char *text, uint64_t length,
+                       struct message *why)
+{
+    int depth = 0;
+    bool inside = false;
+    for (uint64_t i = 0; i < length; i++) {
+        char c = text[i];
+        if (c == 0 || (c == '\\' && inside && strncmp(text + i + 1, "u0000", 5) == 0))
+            return refuse(why, "%s: a zero byte in the header", s->path);
+        if (c == '"')
+            inside = !inside;
+        else if (c == '\\' && inside)
+            i++;
+        else if (!inside && (c == '{' || c == '['))
+            depth++;
+        else if (!inside && (c == '}' || c == ']'))
+            depth--;
+        if (depth > MOST_DEPTH)
+            return refuse(why, "%s: the header is nested deeper than any tensor's record", s->path);
+    }
+    return true;
+}
+
+static bool read_header(const struct source *s, char **text, uint64_t *length, struct message *why)
+{
+    *text = NULL;
+    if (!source_read(s, 0, length, sizeof *length, why))
+        return false;
+    if (*length > s->size - sizeof *length)
+        return refuse(why, "%s: cut short: a header of %" PRIu64 " bytes, %" PRIu64 " follow",
+                      s->path, *length, s->size - sizeof *length);
+    if (*length > MOST_HEADER)
+        return refuse(why, "%s: a header of %" PRIu64 " bytes; at most %d are read", s->path,
+                      *length, MOST_HEADER);
+    *text = malloc((size_t)*length + 1);
+    if (*text == NULL)
+        return refuse(why, "%s: no memory for the header", s->path);
+    (*text)[*length] = 0; /* also the one byte too many that cJSON before 1.7.18 may look at */
+    return source_read(s, sizeof *length, *text, *length, why) &&
+           check_text(s, *text, *length, why);
+}
+
+static bool parse_header(const struct source *s, cJSON **json, uint64_t *data_start,
+                         struct message *why)
+{
+    char *text;
+    const char *end = NULL;
+    uint64_t length = 0;
+    *json = NULL;
+    bool ok = read_header(s, &text, &length, why);
+    if (ok) {
+        *json = cJSON_ParseWithLengthOpts(text, (size_t)length, &end, false);
+        ok = cJSON_IsObject(*json) && text[0] == '{';
+        for (; ok && end < text + length; end++)
+            ok = *end == ' ';
+        if (!ok)
+            refuse(why, "%s: the header is no JSON object", s->path);
+    }
+    *data_start = sizeof length + length;
+    free(text);
+    return ok;
+}
+
+/* An integer from 0 to 2^53, beyond which JSON's numbers are no longer exact. */
+static bool read_integer(const cJSON *item, uint64_t *value)
+{
+    if (!cJSON_IsNumber(item) || !(item->valuedouble >= 0) || item->valuedouble > 0x1p53)
+        return false;
+    *value = (uint64_t)item->valuedouble;
+    return (double)*value == item->valuedouble;
+}
+
+static bool read_dtype(const char *label, const cJSON *item, enum format *dtype,
+                       struct message *why)
+{
+    for (int i = 0; i < DTYPES; i++)
+        if (strcmp(item->valuestring, dtypes[i].name) == 0) {
+            *dtype = dtypes[i].format;
+            return true;
+        }
+    return refuse(why, "%s: dtype %s is not read; F64, F32, F16, BF16, F8_E4M3 and F8_E5M2 are",
+                  label, quoted_text(item->valuestring).text);
+}
+
+static bool read_shape(const char *label, const cJSON *list, int *rank, int64_t *shape,
+                       struct message *why)
+{
+    *rank = 0;
+    for (const cJSON *item = list->child; item != NULL; item = item->next) {
+        uint64_t size;
+        if (!read_integer(item, &size))
+            return refuse(why, "%s: a size in its shape is no integer from 0 to 2^53", label);
+        if (*rank == TENSOR_MAX_RANK)
+            return refuse(why, "%s: more than %d dimensions", label, TENSOR_MAX_RANK);
+        shape[(*rank)++] = (int64_t)size;
+    }
+    return true;
+}
+
+/* The record of one tensor: exactly dtype, shape and data_offsets. */
+static bool read_record(const char *label, const cJSON *record, uint64_t room, struct tensor *t,
+                        struct span *span, struct message *why)
+{
+    const cJSON *dtype = cJSON_GetObjectItemCaseSensitive(record, "dtype");
+    const cJSON *shape = cJSON_GetObjectItemCaseSensitive(record, "shape");
+    const cJSON *offsets = cJSON_GetObjectItemCaseSensitive(record, "data_offsets");
+    uint64_t bytes;
+    if (!cJSON_IsObject(record) || cJSON_GetArraySize(record) != 3 || !cJSON_IsString(dtype) ||
+        !cJSON_IsArray(shape) || !cJSON_IsArray(offsets) || cJSON_GetArraySize(offsets) != 2)
+        return refuse(why, "%s: its record is not dtype, shape and data_offsets, each once", label);
+    if (!read_dtype(label, dtype, &t->dtype, why) ||
+        !read_shape(label, shape, &t->rank, t->shape, why))
+        return false;
+    if (!read_integer(offsets->child, &span->begin) ||
+        !read_integer(offsets->child->next, &span->end))
+        return refuse(why, "%s: an offset is no integer from 0 to 2^53", label);
+    if (!shape_bytes(t->dtype, t->rank, t->shape, &bytes))
+        return refuse(why, "%s: shape %s is larger than any file", label,
+                      shape_text(t->rank, t->shape).text);
+    if (span->begin > span->end || span->end > room)
+        return refuse(why,
+                      "%s: bytes %" PRIu64 " to %" PRIu64 " are not within the %" PRIu64
+                      " behind the header",
+                      label, span->begin, span->end, room);
+    if (span->end - span->begin != bytes)
+        return refuse(why, "%s: shape %s in %s takes %" PRIu64 " bytes, its offsets hold %" PRIu64,
+                      label, shape_text(t->rank, t->shape).text, dtype->valuestring, bytes,
+                      span->end - span->begin);
+    return true;
+}
+
+static bool read_metadata(const struct source *s, const cJSON *object, struct bundle *b,
+                          struct message *why)
+{
+    enum { MOST = 4096 };
+    if (!cJSON_IsObject(object) || cJSON_GetArraySize(object) > MOST)
+        return refuse(why, "%s: __metadata__ is no object of at most %d texts", s->path, MOST);
+    for (const cJSON *item = object->child; item != NULL; item = item->next) {
+        if (!cJSON_IsString(item))
+            return refuse(why, "%s: __metadata__: %s is no text", s->path,
+                          quoted_text(item->string).text);
+        struct message cause;
+        if (!bundle_add_meta(b, item->string, item->valuestring, &cause))
+            return refuse(why, "%s: __metadata__: %s", s->path, cause.text);
+    }
+    return true;
+}
+
+static int compare_names(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* The header's names, __metadata__ included, differ from each other. */
+static bool check_names(const struct source *s, const cJSON *json, int count, struct message *why)
+{
+    const char **names = malloc(((size_t)count + 1) * sizeof *names);
+    int n = 0;
+    bool ok = names != NULL ? true : refuse(why, "%s: no memory for the header", s->path);
+    for (const cJSON *item = json->child; ok && item != NULL; item = item->next)
+        names[n++] = item->string;
+    if (ok)
+        qsort(names, (size_t)n, sizeof *names, compare_names);
+    for (int i = 1; ok && i < n; i++)
+        if (strcmp(names[i - 1], names[i]) == 0)
+            ok = refuse(why, "%s: '%s' twice in the header", s->path, quoted_text(names[i]).text);
+    free(names);
+    return ok;
+}
+
+static int compare_spans(const void *a, const void *b)
+{
+    const struct span *x = a, *y = b;
+    if (x->begin != y->begin)
+        return x->begin < y->begin ? -1 : 1;
+    return x->end < y->end ? -1 : x->end > y->end;
+}
+
+/* Sorted by place, each tensor begins where the one before ended, and the last ends the file. */
+static bool check_spans(const struct source *s, const struct bundle *b, struct span *spans,
+                        uint64_t room, struct message *why)
+{
+    uint64_t end = 0;
+    qsort(spans, (size_t)b->count, sizeof *spans, compare_spans);
+    for (int i = 0; i < b->count; i++) {
+        const char *name = b->tensors[spans[i].index].name;
+        if (spans[i].begin < end)
+            return refuse(why, "%s: %s: begins at %" PRIu64 ", inside the tensor before it",
+                          s->path, quoted_text(name).text, spans[i].begin);
+        if (spans[i].begin > end)
+            return refuse(why,
+                          "%s: %s: begins at %" PRIu64 ", the tensor before it ends at %" PRIu64,
+                          s->path, quoted_text(name).text, spans[i].begin, end);
+        end = spans[i].end;
+    }
+    if (end != room)
+        return refuse(why, "%s: %" PRIu64 " bytes behind the last tensor belong to none", s->path,
+                      room - end);
+    return true;
+}
+
+/* Fills names, dtypes and shapes; the data pointers stay NULL until all records are sound. */
+static bool read_records(const struct source *s, const cJSON *json, uint64_t room, struct bundle *b,
+                         struct span *spans, struct message *why)
+{
+    for (const cJSON *item = json->child; item != NULL; item = item->next) {
+        char label[512];
+        struct named_tensor *named = &b->tensors[b->count];
+        if (strcmp(item->string, "__metadata__") == 0) {
+            if (!read_metadata(s, item, b, why))
+                return false;
+            continue;
+        }
+        snprintf(label, sizeof label, "%.400s: %s", s->path, quoted_text(item->string).text);
+        if (item->string[0] == 0 || strlen(item->string) >= sizeof named->name)
+            return refuse(why, "%s: a name wants 1 to %zu characters", label,
+                          sizeof named->name - 1);
+        if (!read_record(label, item, room, &named->tensor, &spans[b->count], why))
+            return false;
+        strcpy(named->name, item->string);
+        spans[b->count].index = b->count;
+        b->count++;
+    }
+    return true;
+}
+
+static bool read_data(const struct source *s, uint64_t data_start, struct bundle *b,
+                      const struct span *spans, struct message *why)
+{
+    for (int i = 0; i < b->count; i++) {
+        char label[512];
+        struct named_tensor *named = &b->tensors[spans[i].index];
+        struct tensor shape = named->tensor;
+        snprintf(label, sizeof label, "%.400s: %s", s->path, quoted_text(named->name).text);
+        if (!tensor_new_for(label, &named->tensor, shape.dtype, shape.rank, shape.shape, why) ||
+            !source_read(s, data_start + spans[i].begin, named->tensor.data,
+                         spans[i].end - spans[i].begin, why))
+            return false;
+    }
+    return true;
+}
+
+bool safetensors_read(const struct source *s, struct bundle *b, struct message *why)
+{
+    cJSON *json;
+    uint64_t data_start;
+    struct span *spans = NULL;
+    bool ok = parse_header(s, &json, &data_start, why);
+    ok = ok && memory_holds(s->path, s->size - data_start, why);
+    if (ok) {
+        int count = cJSON_GetArraySize(json);
+        b->tensors = calloc((size_t)count + 1, sizeof *b->tensors);
+        spans = calloc((size_t)count + 1, sizeof *spans);
+        ok = b->tensors != NULL && spans != NULL
+                 ? check_names(s, json, count, why)
+                 : refuse(why, "%s: no memory for %d tensors", s->path, count);
+    }
+    ok = ok && read_records(s, json, s->size - data_start, b, spans, why) &&
+         check_spans(s, b, spans, s->size - data_start, why) &&
+         read_data(s, data_start, b, spans, why);
+    cJSON_Delete(json);
+    free(spans);
+    return ok;
+}
+
+static cJSON *numbers(const int64_t *values, int count)
+{
+    cJSON *list = cJSON_CreateArray();
+    for (int i = 0; i < count; i++)
+        cJSON_AddItemToArray(list, cJSON_CreateNumber((double)values[i]));
+    return list;
+}
+
+static const char *dtype_name(enum format dtype)
+{
+    int i = 0;
+    while (dtypes[i].format != dtype)
+        i++;
+    return dtypes[i].name;
+}
+
+/* The header's text, from cJSON's allocator.  order[i]: the tensor that comes i-th. */
+static char *make_header(const struct bundle *b, const int *order)
+{
+    cJSON *json = cJSON_CreateObject();
+    int64_t span[2] = {0, 0};
+    if (b->meta_count > 0) {
+        cJSON *metadata = cJSON_AddObjectToObject(json, "__metadata__");
+        for (int i = 0; i < b->meta_count; i++)
+            cJSON_AddStringToObject(metadata, b->meta_keys[i], b->meta_values[i]);
+    }
+    for (int i = 0; i < b->count; i++) {
+        const struct tensor *t = &b->tensors[order[i]].tensor;
+        cJSON *record = cJSON_AddObjectToObject(json, b->tensors[order[i]].name);
+        span[0] = span[1];
+        span[1] += tensor_elements(t) * (int64_t)dtype_bytes(t->dtype);
+        cJSON_AddStringToObject(record, "dtype", dtype_name(t->dtype));
+        cJSON_AddItemToObject(record, "shape", numbers(t->shape, t->rank));
+        cJSON_AddItemToObject(record, "data_offsets", numbers(span, 2));
+    }
+    char *text = cJSON_PrintUnformatted(json);
+    cJSON_Delete(json);
+    return text;
+}
+
+/* Wider elements first, so that every tensor is aligned to its element without padding, which the
+   format forbids; the bundle's order among equals. */
+static int *order_by_width(const struct bundle *b)
+{
+    int *order = malloc(((size_t)b->count + 1) * sizeof *order), n = 0;
+    for (size_t width = 8; order != NULL && width > 0; width /= 2)
+        for (int i = 0; i < b->count; i++)
+            if (dtype_bytes(b->tensors[i].tensor.dtype) == width)
+                order[n++] = i;
+    return order;
+}
+
+bool bundle_write(const char *path, const struct bundle *b, bool force, struct message *why)
+{
+    struct output_file f;
+    int *order = order_by_width(b);
+    char *text = order != NULL ? make_header(b, order) : NULL;
+    bool ok = text != NULL ? file_begin(&f, path, force, why)
+                           : refuse(why, "%s: no memory for the header", path);
+    if (ok) {
+        uint64_t length = (strlen(text) + 7) / 8 * 8;
+        fwrite(&length, sizeof length, 1, f.stream);
+        fprintf(f.stream, "%-*s", (int)length, text);
+        for (int i = 0; i < b->count; i++)
+            tensor_write_elements(f.stream, &b->tensors[order[i]].tensor);
+        ok = file_commit(&f, why);
+    }
+    cJSON_free(text);
+    free(order);
+    return ok;
+}
