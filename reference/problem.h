@@ -54,26 +54,32 @@ int64_t problem_units(const struct problem *p);
 struct head problem_head(const struct problem *p, int64_t n);
 
 /* Assembles and checks.  q, k, v of rank 2 (N,D), 3 (H,N,D) or 4 become views of rank 4;
-   `bnhd` means (B,N,H,D) in files.  On success the problem owns the tensors; on failure the caller
-   still does.  Messages say which sizes clash and whether the other layout would fit. */
+   `bnhd` means (B,N,H,D) and (N,H,D) in files.  On success the problem takes over what q, k and v
+   own (they become views of it); on failure the caller keeps it.  Messages say which sizes clash
+   and whether the other layout would fit. */
 struct problem_options {
     bool bnhd;
     bool scale_given;
     double scale;
     struct mask mask;
     double softcap;
-    const int64_t *cu_q, *cu_k; /* sequences + 1 numbers each, or NULL */
+    const int64_t *cu_q, *cu_k; /* sequences + 1 numbers each, or NULL; cu_k NULL: as cu_q */
     int64_t sequences;
 };
+/* No mask (both window sides -1), no softcap, the default scale, bhnd.  Zeroed options would be a
+   window of one key. */
+struct problem_options problem_defaults(void);
 bool problem_new(struct problem *p, struct tensor *q, struct tensor *k, struct tensor *v,
                  const struct problem_options *options, struct message *why);
-/* D = 1, scale 1 from "1 2 | 3 0" and "10 20 | 30 0": one query, one head. */
+/* D = 1, scale 1 from "1 2 | 3 0" and "10 20 | 30 0": one query, one head, in fp64; inf and nan are
+   numbers, blank texts are no keys. */
 bool problem_from_scores(struct problem *p, const char *scores, const char *values,
                          struct message *why);
 void problem_free(struct problem *p);
 
-/* INPUT: rounds Q, K, V to f (unless they already fit) and says how many elements changed.
-   Formats narrower than the file's are applied once, here, and never again. */
+/* INPUT: rounds Q, K, V to f and says how many elements changed.  A tensor whose format has no
+   value that f lacks is left as it is, also in its format; the others become new tensors, in f or,
+   for fp32-ftz and tf32, in fp32.  Applied once, here, and never again.  On failure nothing changes. */
 bool problem_round_input(struct problem *p, enum format f, int64_t *changed, struct message *why);
 
 /* Does query r of the head see key c?  By definition, one pair at a time: the reference's own
