@@ -44,9 +44,10 @@ struct tile {
     int *lo, *hi;      /* one per row */
     void *data;        /* rows * cols elements of the arithmetic's type */
     enum tensor_name name;
-    struct tile *twin; /* the same tile in run->twin's arithmetic, or NULL */
-    double *local;     /* traced runs: what the last verb's rounding added, per element */
-    enum site wrote;   /* the site of the last verb that rounded into it, or SITE_NONE */
+    struct tile *twin; /* watched runs: the same tile in the exact twin's arithmetic */
+    enum site wrote;   /* where its values were last rounded; SITE_NONE: nowhere yet */
+    double *local;     /* watched runs: what the last verb's rounding added, per element */
+    bool changed;      /* watched runs: some bit differs from what was noted last */
 };
 
 /* A real number: factor / sqrt(root), times log2(e) or ln 2. */
@@ -55,6 +56,9 @@ struct real {
     int64_t root;
     enum { REAL_PLAIN, REAL_TIMES_LOG2E, REAL_TIMES_LN2 } times;
 };
+
+/* As a double: nearest, or to odd (what a later rounding to a narrower format needs). */
+double real_value(const struct real *real, bool odd);
 
 /* Where tile row 0, column 0 lie in the head's rows and keys: the mask in the tile's coordinates. */
 struct visible {
@@ -96,10 +100,11 @@ struct arithmetic {
     double (*get)(const void *data, size_t i);  /* nearest double */
     void (*get_wide)(const void *data, size_t i, double wide[2]); /* to about 2^-106 */
     void (*set)(void *data, size_t i, double x); /* exactly; x fits the element */
+    void (*add)(void *data, size_t i, double x); /* adds x, at the element's own precision */
     bool (*same)(const void *a, size_t i, const void *b, size_t j); /* equal as numbers */
 };
 extern const struct arithmetic arith_double, arith_mpfr;
-const struct arithmetic *arith_float(void); /* the fastest level this processor has: same bits */
+const struct arithmetic *arith_float(void); /* the best level this processor has: same bits */
 const struct arithmetic *arithmetic_named(const char *name, struct message *why);
 
 /* Where in the computation a call stands: what events carry. */
@@ -107,6 +112,7 @@ struct where {
     uint32_t batch, head, block, warp, sm, split, i, j;
 };
 
+struct watch;
 struct ledger;
 struct trace;
 
@@ -115,8 +121,8 @@ struct run {
     const struct policy *policy;
     int precision; /* of exact sites in mpfr, bits */
     void (*perform)(struct run *r, const struct call *c);
-    struct run *twin;      /* walks beside: same calls, exact sites, tiles' twins */
-    struct ledger *ledger; /* record or replay */
+    struct watch *watch;   /* an exact twin and what is compared with it (watch.h), or NULL */
+    struct ledger *ledger; /* errors being recorded or replayed (ledger.h), or NULL */
     struct trace *trace;   /* NULL: nothing is noted */
     struct where where;
     const struct tile *anchor; /* the running maximum that l, O~ and P are relative to, or NULL */
@@ -133,8 +139,6 @@ bool run_new(struct run *r, const struct arithmetic *arith, const struct policy 
              int precision, struct message *why);
 void run_reset(struct run *r); /* frees the tiles */
 void run_free(struct run *r);
-/* Lets `twin` (a run with exact sites) walk beside r.  Before any tile is made. */
-void run_walk_beside(struct run *r, struct run *twin);
 /* The policy's arithmetic, performed: no twin, no ledger. */
 void perform_plain(struct run *r, const struct call *c);
 

@@ -1,0 +1,165 @@
+/* arith_double.c: the same bodies over double: exact sites are fp64, every other format as written.
+
+   A site narrower than fp64 rounds a result that was first had to odd, so it too rounds once.  The
+   ledger's exact runs are runs of this arithmetic with every site exact. */
+#include <math.h>
+
+#include "simulator/arith.h"
+#include "simulator/round.h"
+
+typedef double REAL;
+
+struct rounding;
+INLINE double narrow(const enum format F, const struct rounding *R, double exact_or_odd);
+
+#define ARITH_FORMATS(statement) \
+    FORMAT_CASE(EXACT, statement) \
+    FORMAT_CASE(FP64, statement) \
+    FORMAT_CASE(FP32, statement) \
+    FORMAT_CASE(FP32_FTZ, statement) \
+    FORMAT_CASE(TF32, statement) \
+    FORMAT_CASE(FP16, statement) \
+    FORMAT_CASE(BF16, statement) \
+    FORMAT_CASE(E4M3, statement) \
+    FORMAT_CASE(E5M2, statement)
+
+#define op_add(F, R, a, b) double_add(F, &(R), a, b)
+#define op_mul(F, R, a, b) double_mul(F, &(R), a, b)
+#define op_div(F, R, a, b) double_div(F, &(R), a, b)
+#define op_fma(F, R, a, b, c) double_fma(F, &(R), a, b, c)
+#define op_round(F, R, x) double_round(F, &(R), x)
+#define op_constant(F, R, real) double_constant(F, &(R), real)
+#define op_special(F, R, strength, fn, y, x, n) double_special(F, &(R), strength, fn, y, x, n)
+
+INLINE bool is_wide(const enum format F)
+{
+    return F == FORMAT_EXACT || F == FORMAT_FP64;
+}
+
+/* An operand as the site's unit reads it. */
+INLINE double operand(const enum format F, double x)
+{
+    return F == FORMAT_FP32_FTZ && fabs(x) < 0x1p-126 ? copysign(0.0, x) : x;
+}
+
+INLINE double double_add(const enum format F, const struct rounding *R, double a, double b)
+{
+    return is_wide(F) ? a + b : narrow(F, R, add_odd(operand(F, a), operand(F, b)));
+}
+
+INLINE double double_mul(const enum format F, const struct rounding *R, double a, double b)
+{
+    if (is_wide(F))
+        return a * b;
+    double x = operand(F, a), y = operand(F, b), product = x * y;
+    return narrow(F, R, to_odd(product, fma(x, y, -product)));
+}
+
+INLINE double double_div(const enum format F, const struct rounding *R, double a, double b)
+{
+    if (is_wide(F))
+        return a / b;
+    double x = operand(F, a), y = operand(F, b), quotient = x / y;
+    double rest = fma(-quotient, y, x);
+    bool plain = isfinite(quotient) && isfinite(y);
+    return narrow(F, R, plain ? to_odd(quotient, y < 0 ? -rest : rest) : quotient);
+}
+
+/* a b + c to odd: the product's and the sums' errors are exact (Boldo and Melquiond's scheme). */
+INLINE double fma_odd(double a, double b, double c)
+{
+    double product = a * b, low = fma(a, b, -product);
+    double sum = c + low, back = sum - c, low_error = (c - (sum - back)) + (low - back);
+    double high = product + sum, part = high - product;
+    double high_error = (product - (high - part)) + (sum - part);
+    double tail = add_odd(high_error, low_error);
+    return isfinite(high) ? add_odd(high, tail) : fma(a, b, c);
+}
+
+INLINE double double_fma(const enum format F, const struct rounding *R, double a, double b, double c)
+{
+    if (is_wide(F))
+        return fma(a, b, c);
+    return narrow(F, R, fma_odd(operand(F, a), operand(F, b), operand(F, c)));
+}
+
+INLINE double double_round(const enum format F, const struct rounding *R, double x)
+{
+    return is_wide(F) ? x : narrow(F, R, x);
+}
+
+static double double_constant(const enum format F, const struct rounding *R, const struct real *real)
+{
+    return is_wide(F) ? real_value(real, false) : narrow(F, R, real_value(real, true));
+}
+
+static void double_special(const enum format F, const struct rounding *R, enum special strength,
+                           enum function fn, double *y, const double *x, int n);
+
+#include "simulator/arith_loops.h"
+
+INLINE double narrow(const enum format F, const struct rounding *R, double exact_or_odd)
+{
+    const enum format target = F == FORMAT_FP32_FTZ ? FORMAT_FP32 : F;
+    double rounded = round_narrow(target, R->saturate, exact_or_odd * R->up) * R->down;
+    return operand(F, rounded);
+}
+
+static void double_special(const enum format F, const struct rounding *R, enum special strength,
+                           enum function fn, double *y, const double *x, int n)
+{
+    for (int i = 0; i < n; i++) {
+        double argument = operand(F, x[i]);
+        if (strength == SPECIAL_POLY && !is_wide(F)) {
+            float in = (float)argument, out;
+            special_poly(fn, &out, &in, 1);
+            y[i] = double_round(F, R, (double)out);
+            continue;
+        }
+        struct wide w = special_wide(fn, argument);
+        y[i] = is_wide(F) ? w.high : narrow(F, R, to_odd(w.high, w.low));
+    }
+}
+
+static void *double_new(const struct run *r, size_t count)
+{
+    (void)r;
+    return calloc(count ? count : 1, sizeof(double));
+}
+
+static void double_free(void *data, size_t count)
+{
+    (void)count;
+    free(data);
+}
+
+static double double_get(const void *data, size_t i)
+{
+    return ((const double *)data)[i];
+}
+
+static void double_get_wide(const void *data, size_t i, double wide[2])
+{
+    wide[0] = ((const double *)data)[i];
+    wide[1] = 0;
+}
+
+static void double_set(void *data, size_t i, double x)
+{
+    ((double *)data)[i] = x;
+}
+
+static void double_add_to(void *data, size_t i, double x)
+{
+    ((double *)data)[i] += (double)x;
+}
+
+static bool double_same(const void *a, size_t i, const void *b, size_t j)
+{
+    return ((const double *)a)[i] == ((const double *)b)[j];
+}
+
+const struct arithmetic arith_double = {
+    "double", BODIES, double_new, double_free, double_get, double_get_wide, double_set,
+    double_add_to, double_same,
+};

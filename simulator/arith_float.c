@@ -1,0 +1,159 @@
+/* arith_float.c: the fast arithmetic: tiles of float, sites of fp32 and everything narrower.
+
+   An fp32 site is the machine's own operation; a narrower one takes the exact or rounded-to-odd
+   double result and rounds that once.  Quotients need no step to odd: a quotient of two 24-bit
+   numbers that is not itself a midpoint of p <= 11 bits differs from every such midpoint by more
+   than 2^-37 of it, so a double's rounding cannot move it onto one.
+
+   Compiled once per processor level (Makefile, LEVELLED); cpu.c says which one runs. */
+#include <math.h>
+
+#include "simulator/arith.h"
+#include "simulator/round.h"
+
+typedef float REAL;
+
+struct rounding;
+INLINE float narrow(const enum format F, const struct rounding *R, double exact_or_odd);
+
+#define ARITH_FORMATS(statement) \
+    FORMAT_CASE(FP32, statement) \
+    FORMAT_CASE(FP32_FTZ, statement) \
+    FORMAT_CASE(TF32, statement) \
+    FORMAT_CASE(FP16, statement) \
+    FORMAT_CASE(BF16, statement) \
+    FORMAT_CASE(E4M3, statement) \
+    FORMAT_CASE(E5M2, statement)
+
+#define op_add(F, R, a, b) float_add(F, &(R), a, b)
+#define op_mul(F, R, a, b) float_mul(F, &(R), a, b)
+#define op_div(F, R, a, b) float_div(F, &(R), a, b)
+#define op_fma(F, R, a, b, c) float_fma(F, &(R), a, b, c)
+#define op_round(F, R, x) float_round(F, &(R), x)
+#define op_constant(F, R, real) float_round_double(F, &(R), real_value(real, true))
+#define op_special(F, R, strength, fn, y, x, n) float_special(F, &(R), strength, fn, y, x, n)
+
+INLINE float float_add(const enum format F, const struct rounding *R, float a, float b)
+{
+    if (F == FORMAT_FP32)
+        return a + b;
+    if (F == FORMAT_FP32_FTZ)
+        return flush_float(flush_float(a) + flush_float(b));
+    return narrow(F, R, add_odd((double)a, (double)b));
+}
+
+INLINE float float_mul(const enum format F, const struct rounding *R, float a, float b)
+{
+    if (F == FORMAT_FP32)
+        return a * b;
+    if (F == FORMAT_FP32_FTZ)
+        return flush_float(flush_float(a) * flush_float(b));
+    return narrow(F, R, (double)a * (double)b);
+}
+
+INLINE float float_div(const enum format F, const struct rounding *R, float a, float b)
+{
+    if (F == FORMAT_FP32)
+        return a / b;
+    if (F == FORMAT_FP32_FTZ)
+        return flush_float(flush_float(a) / flush_float(b));
+    return narrow(F, R, (double)a / (double)b);
+}
+
+INLINE float float_fma(const enum format F, const struct rounding *R, float a, float b, float c)
+{
+    if (F == FORMAT_FP32)
+        return fmaf(a, b, c);
+    if (F == FORMAT_FP32_FTZ)
+        return flush_float(fmaf(flush_float(a), flush_float(b), flush_float(c)));
+    return narrow(F, R, add_odd((double)a * (double)b, (double)c));
+}
+
+INLINE float float_round(const enum format F, const struct rounding *R, float x)
+{
+    return F == FORMAT_FP32 ? x : F == FORMAT_FP32_FTZ ? flush_float(x) : narrow(F, R, (double)x);
+}
+
+/* x to odd. */
+INLINE float float_round_double(const enum format F, const struct rounding *R, double x)
+{
+    return F == FORMAT_FP32 ? (float)x : F == FORMAT_FP32_FTZ ? flush_float((float)x) : narrow(F, R, x);
+}
+
+static void float_special(const enum format F, const struct rounding *R, enum special strength,
+                          enum function fn, float *y, const float *x, int n);
+
+#include "simulator/arith_loops.h"
+
+INLINE float narrow(const enum format F, const struct rounding *R, double exact_or_odd)
+{
+    return (float)(round_narrow(F, R->saturate, exact_or_odd * R->up) * R->down);
+}
+
+static void float_special(const enum format F, const struct rounding *R, enum special strength,
+                          enum function fn, float *y, const float *x, int n)
+{
+    if (strength == SPECIAL_CR && R->up == 1) {
+        special_cr(fn, F, R->saturate, y, x, (size_t)n);
+        return;
+    }
+    if (strength == SPECIAL_CR) { /* a scaled site: the wide value, then one rounding */
+        for (int i = 0; i < n; i++) {
+            struct wide w = special_wide(fn, (double)x[i]);
+            y[i] = float_round_double(F, R, to_odd(w.high, w.low));
+        }
+        return;
+    }
+    special_poly(fn, y, x, (size_t)n);
+    for (int i = 0; i < n; i++)
+        y[i] = float_round(F, R, y[i]);
+}
+
+static void *float_new(const struct run *r, size_t count)
+{
+    (void)r;
+    return calloc(count ? count : 1, sizeof(float));
+}
+
+static void float_free(void *data, size_t count)
+{
+    (void)count;
+    free(data);
+}
+
+static double float_get(const void *data, size_t i)
+{
+    return (double)((const float *)data)[i];
+}
+
+static void float_get_wide(const void *data, size_t i, double wide[2])
+{
+    wide[0] = (double)((const float *)data)[i];
+    wide[1] = 0;
+}
+
+static void float_set(void *data, size_t i, double x)
+{
+    ((float *)data)[i] = (float)x;
+}
+
+static void float_add_to(void *data, size_t i, double x)
+{
+    ((float *)data)[i] += (float)x;
+}
+
+static bool float_same(const void *a, size_t i, const void *b, size_t j)
+{
+    return ((const float *)a)[i] == ((const float *)b)[j];
+}
+
+/* The level is part of the table's name, so that the levels can stand in one library. */
+#define TABLE_OF(level) arith_float_##level
+#define TABLE_AT(level) TABLE_OF(level)
+#define FLOAT_TABLE TABLE_AT(CPU_LEVEL)
+
+extern const struct arithmetic FLOAT_TABLE;
+const struct arithmetic FLOAT_TABLE = {
+    "float", BODIES, float_new, float_free, float_get, float_get_wide, float_set,
+    float_add_to, float_same,
+};
