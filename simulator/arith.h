@@ -60,13 +60,14 @@ struct real {
 /* As a double: nearest, or to odd (what a later rounding to a narrower format needs). */
 double real_value(const struct real *real, bool odd);
 
-/* Where tile row 0, column 0 lie in the head's rows and keys: the mask in the tile's coordinates. */
+/* Where tile row 0, column 0 lie in the head's rows and keys: the mask in the tile's coordinates.
+   Of the tile's `cols` columns the first `count` hold keys; the rest are empty places. */
 struct visible {
     const struct head *head;
     int64_t row0, col0;
-    int cols;
+    int cols, count;
 };
-/* The columns of [col0, col0 + cols) that row row0 + r sees, as [lo, hi) relative to col0; lo = hi
+/* The columns of [col0, col0 + count) that row row0 + r sees, as [lo, hi) relative to col0; lo = hi
    when none.  By intervals, not pair by pair: the reference's sees() is the other way to say it. */
 void visible_interval(const struct visible *v, int r, int *lo, int *hi);
 /* Does any of rows row0 .. row0 + rows - 1 see any column? */
@@ -101,6 +102,7 @@ struct arithmetic {
     void (*get_wide)(const void *data, size_t i, double wide[2]); /* to about 2^-106 */
     void (*set)(void *data, size_t i, double x); /* exactly; x fits the element */
     void (*add)(void *data, size_t i, double x); /* adds x, at the element's own precision */
+    void (*move)(void *dst, size_t i, const void *src, size_t j); /* one element, unchanged */
     bool (*same)(const void *a, size_t i, const void *b, size_t j); /* equal as numbers */
 };
 extern const struct arithmetic arith_double, arith_mpfr;

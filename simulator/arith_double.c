@@ -154,6 +154,11 @@ static void double_add_to(void *data, size_t i, double x)
     ((double *)data)[i] += (double)x;
 }
 
+static void double_move(void *dst, size_t i, const void *src, size_t j)
+{
+    ((double *)dst)[i] = ((const double *)src)[j];
+}
+
 static bool double_same(const void *a, size_t i, const void *b, size_t j)
 {
     return ((const double *)a)[i] == ((const double *)b)[j];
@@ -161,5 +166,5 @@ static bool double_same(const void *a, size_t i, const void *b, size_t j)
 
 const struct arithmetic arith_double = {
     "double", BODIES, double_new, double_free, double_get, double_get_wide, double_set,
-    double_add_to, double_same,
+    double_add_to, double_move, double_same,
 };

@@ -142,6 +142,11 @@ static void float_add_to(void *data, size_t i, double x)
     ((float *)data)[i] += (float)x;
 }
 
+static void float_move(void *dst, size_t i, const void *src, size_t j)
+{
+    ((float *)dst)[i] = ((const float *)src)[j];
+}
+
 static bool float_same(const void *a, size_t i, const void *b, size_t j)
 {
     return ((const float *)a)[i] == ((const float *)b)[j];
@@ -155,5 +160,5 @@ static bool float_same(const void *a, size_t i, const void *b, size_t j)
 extern const struct arithmetic FLOAT_TABLE;
 const struct arithmetic FLOAT_TABLE = {
     "float", BODIES, float_new, float_free, float_get, float_get_wide, float_set,
-    float_add_to, float_same,
+    float_add_to, float_move, float_same,
 };

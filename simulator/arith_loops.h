@@ -31,7 +31,7 @@ static enum format format_at(const struct run *r, enum site site)
 
 #define FORMAT_CASE(id, statement) \
     case FORMAT_##id: { \
-        enum { F = FORMAT_##id }; \
+        const enum format F = FORMAT_##id; \
         statement; \
     } break;
 /* Runs `statement` with F a constant equal to `format`. */

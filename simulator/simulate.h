@@ -26,30 +26,35 @@ struct choices {
     int Br, Bc;            /* query and key tile; 0: the algorithm's default */
     bool descending;       /* key tiles last to first (fa2) */
     unsigned faults;       /* bit 1 << FAULT_x */
+    int widest;            /* the widest of the user's own key tiles when they are in force, else 0 */
 };
 
 /* One head being attended to: inputs to load, outputs to store. */
 struct attention {
     const struct head *head;
-    struct choices choices;
-    struct tile *O, *L; /* Nq x D and Nq x 1, of the run: filled by `store` */
+    struct choices choices; /* Br, Bc filled in */
+    struct tile *O, *L;     /* Nq x D and Nq x 1, of the run: filled by `store` */
 };
 
 /* Key tiles of a head: uniform ones of Bc, or the user's ends ("1 2 | 3 0"). */
 int key_tiles(const struct attention *x);
-/* First key and width of tile j.  `width` is the tile's (a last tile keeps Bc: its empty columns
-   are outside every interval), `count` the keys that exist. */
-void key_tile(const struct attention *x, int j, int64_t *first, int *width, int64_t *count);
+/* First key of tile j and how many there are.  Every tile is Bc wide: a shorter one (the last, or
+   the user's) has empty places, outside every interval. */
+int64_t key_first(const struct attention *x, int j);
+int key_count(const struct attention *x, int j);
 int query_tiles(const struct attention *x);
 
 void load_q(struct run *r, const struct attention *x, struct tile *Q, int i);
 void load_k(struct run *r, const struct attention *x, struct tile *K, int j);
 void load_v(struct run *r, const struct attention *x, struct tile *V, int j);
-/* Rows of query tile i of the output. */
-void store(struct run *r, const struct attention *x, int i, const struct tile *O,
-           const struct tile *L);
-/* The mask in the coordinates of query tile i and key tiles from..to (inclusive). */
+/* Rows of query tile i of the outputs: a copy, no rounding. */
+void store(struct run *r, struct attention *x, int i, const struct tile *O, const struct tile *L);
+/* The mask in the coordinates of query tile i and key tile j. */
+struct visible visible_tile(const struct attention *x, int i, int j);
+/* The mask for query tile i over key tiles from .. to (inclusive): which rows see any key there. */
 struct visible visible_tiles(const struct attention *x, int i, int from, int to);
+/* Fault no-tail-mask: is tile j the ragged last one, whose empty places are to count? */
+bool tail_unmasked(const struct attention *x, int j);
 
 typedef void algorithm_body(struct run *r, struct attention *x);
 #define ALGORITHM(id, name, function, ...) algorithm_body function;

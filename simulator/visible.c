@@ -22,8 +22,8 @@ void visible_interval(const struct visible *v, int r, int *lo, int *hi)
     end = clamp(end, 0, h->Nk);
     if (row < 0 || row >= h->Nq)
         end = first;
-    first = clamp(first - v->col0, 0, v->cols);
-    end = clamp(end - v->col0, 0, v->cols);
+    first = clamp(first - v->col0, 0, v->count);
+    end = clamp(end - v->col0, 0, v->count);
     *lo = (int)(end > first ? first : 0);
     *hi = (int)(end > first ? end : 0);
 }

@@ -1,0 +1,32 @@
+/* state.h: what the algorithms share: a query tile's state, its scores, its end.
+
+   Q, K, V, S, P are tiles; m, l, decay are columns, one number a row.  O is unnormalised until the
+   algorithm divides. */
+#ifndef FLASHULP_STATE_H
+#define FLASHULP_STATE_H
+
+#include "simulator/simulate.h"
+
+struct state {
+    struct tile *Q, *K, *V, *S, *P;
+    struct tile *m, *l, *decay, *O, *L;
+    struct tile *scale, *cap;
+    struct visible visible; /* of the key tile entered last */
+};
+
+/* Makes every tile, rounds the constants. */
+void state_new(struct run *r, const struct attention *x, struct state *s);
+/* m, l, O of its own for a state whose other tiles are shared. */
+void state_own(struct run *r, const struct attention *x, struct state *s);
+/* Query tile i: m = -inf, l = 0, O = 0, Q loaded. */
+void state_begin(struct run *r, const struct attention *x, struct state *s, int i);
+/* Loads K and V of key tile j; false, with nothing loaded, when no row of the tile sees any of it. */
+bool state_enter(struct run *r, const struct attention *x, struct state *s, int i, int j);
+/* S = scale Q K^T, softcapped. */
+void scores(struct run *r, const struct attention *x, struct state *s);
+/* S limited to what each row sees. */
+void hide_unseen(struct run *r, struct state *s);
+/* L = m + ln l; O (already divided by l) rounded to the output's format; both stored. */
+void finish(struct run *r, struct attention *x, struct state *s, int i);
+
+#endif

@@ -1,0 +1,402 @@
+/* simulate.c: tiles of a head, one run per head, threads over heads, results and their digest. */
+#include "simulator/simulate.h"
+
+#include <assert.h>
+#include <math.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "simulator/trace.h"
+#include "simulator/watch.h"
+
+static const struct algorithm_info algorithms[ALGORITHM_COUNT] = {
+#define ALGORITHM(id, name, function, Br, Bc, meaning, source) \
+    {name, meaning, source, function, Br, Bc},
+#include "simulator/algorithms.def"
+#undef ALGORITHM
+};
+
+static const char *const fault_names[FAULT_COUNT] = {
+#define FAULT(id, name, meaning) name,
+#include "simulator/algorithms.def"
+#undef FAULT
+};
+
+static const char *const fault_meanings[FAULT_COUNT] = {
+#define FAULT(id, name, meaning) meaning,
+#include "simulator/algorithms.def"
+#undef FAULT
+};
+
+const struct algorithm_info *algorithm_info(enum algorithm a)
+{
+    return &algorithms[a];
+}
+
+bool algorithm_from_name(const char *name, enum algorithm *a, struct message *why)
+{
+    const char *names[ALGORITHM_COUNT];
+    for (int i = 0; i < ALGORITHM_COUNT; i++) {
+        names[i] = algorithms[i].name;
+        if (strcmp(name, names[i]) == 0) {
+            *a = (enum algorithm)i;
+            return true;
+        }
+    }
+    const char *near = nearest_name(name, names, ALGORITHM_COUNT);
+    return near != NULL ? refuse(why, "unknown algorithm \"%s\"; did you mean %s?", name, near)
+                        : refuse(why, "unknown algorithm \"%s\"; flashulp list algorithms", name);
+}
+
+const char *fault_name(enum fault f)
+{
+    return fault_names[f];
+}
+
+const char *fault_meaning(enum fault f)
+{
+    return fault_meanings[f];
+}
+
+bool fault_from_name(const char *name, enum fault *f, struct message *why)
+{
+    for (int i = 0; i < FAULT_COUNT; i++)
+        if (strcmp(name, fault_names[i]) == 0) {
+            *f = (enum fault)i;
+            return true;
+        }
+    const char *near = nearest_name(name, fault_names, FAULT_COUNT);
+    return near != NULL ? refuse(why, "unknown fault \"%s\"; did you mean %s?", name, near)
+                        : refuse(why, "unknown fault \"%s\"; flashulp list faults", name);
+}
+
+unsigned algorithm_faults(enum algorithm a)
+{
+    return a == ALGORITHM_FA2_PRINTED ? (1u << FAULT_COUNT) - 1 : 0;
+}
+
+/* ---- tiles of a head ---- */
+
+static bool user_tiles(const struct attention *x)
+{
+    return x->head->problem->tiles > 0 && x->choices.Bc == x->choices.widest;
+}
+
+int query_tiles(const struct attention *x)
+{
+    return (int)((x->head->Nq + x->choices.Br - 1) / x->choices.Br);
+}
+
+int key_tiles(const struct attention *x)
+{
+    if (user_tiles(x))
+        return x->head->problem->tiles;
+    return (int)((x->head->Nk + x->choices.Bc - 1) / x->choices.Bc);
+}
+
+int64_t key_first(const struct attention *x, int j)
+{
+    if (user_tiles(x))
+        return j == 0 ? 0 : x->head->problem->tile_ends[j - 1];
+    return (int64_t)j * x->choices.Bc;
+}
+
+int key_count(const struct attention *x, int j)
+{
+    int64_t first = key_first(x, j), left = x->head->Nk - first;
+    if (user_tiles(x))
+        return (int)(x->head->problem->tile_ends[j] - first);
+    return (int)(left < x->choices.Bc ? left : x->choices.Bc);
+}
+
+struct visible visible_tiles(const struct attention *x, int i, int from, int to)
+{
+    struct visible v = {x->head, (int64_t)i * x->choices.Br, 0, 0, 0};
+    if (from > to)
+        return v;
+    v.col0 = key_first(x, from);
+    v.count = (int)(key_first(x, to) + key_count(x, to) - v.col0);
+    v.cols = v.count;
+    return v;
+}
+
+struct visible visible_tile(const struct attention *x, int i, int j)
+{
+    struct visible v = visible_tiles(x, i, j, j);
+    v.cols = x->choices.Bc;
+    return v;
+}
+
+bool tail_unmasked(const struct attention *x, int j)
+{
+    return x->choices.faults >> FAULT_NO_TAIL_MASK & 1 && j == key_tiles(x) - 1 &&
+           key_count(x, j) < x->choices.Bc;
+}
+
+static void load_rows(struct run *r, struct tile *dst, const struct tensor *t, int64_t batch,
+                      int64_t head, int64_t row0, int64_t left)
+{
+    int64_t count = left < dst->rows ? left : dst->rows;
+    load(r, dst, (struct source){t, batch, head, row0, count < 0 ? 0 : count});
+    note(r, STEP_LOAD, dst);
+}
+
+void load_q(struct run *r, const struct attention *x, struct tile *Q, int i)
+{
+    const struct head *h = x->head;
+    int64_t first = (int64_t)i * x->choices.Br;
+    load_rows(r, Q, &h->problem->q, h->batch, h->head, h->q0 + first, h->Nq - first);
+}
+
+void load_k(struct run *r, const struct attention *x, struct tile *K, int j)
+{
+    const struct head *h = x->head;
+    load_rows(r, K, &h->problem->k, h->batch, h->kv_head, h->k0 + key_first(x, j), key_count(x, j));
+}
+
+void load_v(struct run *r, const struct attention *x, struct tile *V, int j)
+{
+    const struct head *h = x->head;
+    load_rows(r, V, &h->problem->v, h->batch, h->kv_head, h->k0 + key_first(x, j), key_count(x, j));
+}
+
+static void store_rows(const struct run *r, struct tile *whole, int64_t row0, const struct tile *t)
+{
+    for (int i = 0; i < t->rows && row0 + i < whole->rows; i++)
+        for (int c = 0; c < t->cols; c++)
+            r->arith->move(whole->data, (size_t)(row0 + i) * whole->cols + c, t->data,
+                           (size_t)i * t->cols + c);
+}
+
+void store(struct run *r, struct attention *x, int i, const struct tile *O, const struct tile *L)
+{
+    store_rows(r, x->O, (int64_t)i * x->choices.Br, O);
+    store_rows(r, x->L, (int64_t)i * x->choices.Br, L);
+}
+
+/* ---- one head ---- */
+
+static int at_least_one(int64_t n)
+{
+    return n < 1 ? 1 : (int)n;
+}
+
+/* The user's tiles count unless --tile says otherwise: then Bc is the widest of them. */
+static struct choices fill_choices(const struct simulation *s, const struct head *h)
+{
+    const struct algorithm_info *a = algorithm_info(s->algorithm);
+    const struct problem *p = h->problem;
+    struct choices c = s->choices;
+    for (int j = 0; j < p->tiles; j++) {
+        int64_t width = p->tile_ends[j] - (j == 0 ? 0 : p->tile_ends[j - 1]);
+        c.widest = width > c.widest ? (int)width : c.widest;
+    }
+    bool whole = a->Bc == 0; /* standard attention: one tile of everything */
+    if (whole)
+        c.Br = c.Bc = 0;
+    else if (c.Bc == 0 && s->algorithm != ALGORITHM_ONLINE)
+        c.Bc = c.widest;
+    c.Br = c.Br ? c.Br : a->Br ? a->Br : at_least_one(h->Nq);
+    c.Bc = c.Bc ? c.Bc : a->Bc ? a->Bc : at_least_one(h->Nk);
+    c.widest = whole || s->algorithm == ALGORITHM_ONLINE || s->choices.Bc ? 0 : c.widest;
+    return c;
+}
+
+struct attention simulate_head(struct run *r, const struct simulation *s, const struct head *h)
+{
+    struct attention x = {h, fill_choices(s, h), NULL, NULL};
+    r->where = (struct where){.batch = (uint32_t)h->sequence, .head = (uint32_t)h->head};
+    x.O = tile_new(r, TENSOR_O, (int)h->Nq, (int)h->D);
+    x.L = tile_new(r, TENSOR_LSE, (int)h->Nq, 1);
+    algorithm_info(s->algorithm)->body(r, &x);
+    return x;
+}
+
+struct simulation simulation_default(void)
+{
+    struct simulation s;
+    memset(&s, 0, sizeof s);
+    s.algorithm = ALGORITHM_FA2;
+    s.policy = policy_table(POLICY_FP32);
+    s.arith = arith_float();
+    s.precision = 256;
+    s.threads = 1;
+    return s;
+}
+
+/* ---- all heads ---- */
+
+struct work {
+    const struct problem *problem;
+    const struct simulation *simulation;
+    struct result *result;
+    int64_t first, count;
+    int64_t *row_of_unit; /* where each unit's rows begin in the result */
+    atomic_llong next;
+};
+
+static void keep_outputs(const struct run *r, const struct attention *x, double *O, double *lse)
+{
+    for (int64_t n = 0; n < x->head->Nq; n++) {
+        for (int64_t d = 0; d < x->head->D; d++)
+            O[n * x->head->D + d] = tile_get(r, x->O, (int)n, (int)d);
+        lse[n] = tile_get(r, x->L, (int)n, 0);
+    }
+}
+
+static void run_units(struct work *w, struct run *r)
+{
+    for (;;) {
+        int64_t n = atomic_fetch_add(&w->next, 1);
+        if (n >= w->count)
+            return;
+        struct head h = problem_head(w->problem, w->first + n);
+        struct attention x = simulate_head(r, w->simulation, &h);
+        keep_outputs(r, &x, w->result->O + w->row_of_unit[n] * h.D,
+                     w->result->lse + w->row_of_unit[n]);
+        run_reset(r);
+    }
+}
+
+static void *work_thread(void *argument)
+{
+    struct work *w = argument;
+    struct message unused;
+    struct run r;
+    if (!run_new(&r, w->simulation->arith, &w->simulation->policy, w->simulation->precision, &unused))
+        return NULL; /* the caller has tried already */
+    run_units(w, &r);
+    run_free(&r);
+    return NULL;
+}
+
+/* The exact twin: mpfr while the problem is small. */
+static const struct arithmetic *twin_arithmetic(const struct problem *p)
+{
+    return (double)p->Nq * (double)p->Nk * (double)p->D <= 0x1p22 ? &arith_mpfr : &arith_double;
+}
+
+static void run_watched(struct work *w)
+{
+    const struct simulation *s = w->simulation;
+    struct message unused;
+    struct run r;
+    struct watch watch;
+    if (!run_new(&r, s->arith, &s->policy, s->precision, &unused))
+        return;
+    r.trace = s->trace;
+    if (s->twin)
+        watch_new(&watch, &r, twin_arithmetic(w->problem), s->precision);
+    run_units(w, &r);
+    if (s->twin)
+        watch_free(&watch, &r);
+    run_free(&r);
+}
+
+static void run_threads(struct work *w, int threads)
+{
+    enum { MOST = 64 };
+    pthread_t thread[MOST];
+    int started = 0;
+    threads = threads < MOST ? threads : MOST;
+    while (started < threads - 1 && started < w->count - 1 &&
+           pthread_create(&thread[started], NULL, work_thread, w) == 0)
+        started++;
+    work_thread(w);
+    for (int i = 0; i < started; i++)
+        pthread_join(thread[i], NULL);
+}
+
+static bool result_new(struct work *w, struct message *why)
+{
+    struct result *result = w->result;
+    memset(result, 0, sizeof *result);
+    result->units = w->count;
+    result->D = w->problem->D;
+    w->row_of_unit = calloc((size_t)w->count + 1, sizeof *w->row_of_unit);
+    for (int64_t n = 0; n < w->count && w->row_of_unit != NULL; n++) {
+        w->row_of_unit[n] = result->rows;
+        result->rows += problem_head(w->problem, w->first + n).Nq;
+    }
+    result->O = calloc((size_t)result->rows + 1, sizeof(double) * (size_t)result->D);
+    result->lse = calloc((size_t)result->rows + 1, sizeof(double));
+    if (w->row_of_unit == NULL || result->O == NULL || result->lse == NULL) {
+        result_free(result);
+        free(w->row_of_unit);
+        return refuse(why, "no memory for %lld output rows", (long long)result->rows);
+    }
+    return true;
+}
+
+/* Explicit trees have a number of terms; a sum of another length is refused before it begins. */
+static bool trees_fit(const struct problem *p, const struct simulation *s, struct message *why)
+{
+    static const enum site by_keys[] = {SITE_ROW_SUM, SITE_OUT_ACC};
+    struct head h = problem_head(p, 0);
+    struct choices c = fill_choices(s, &h);
+    const struct order *score = &s->policy.site[SITE_SCORE_ACC].order;
+    if (score->kind == ORDER_TREE && score->tree->terms != p->D)
+        return refuse(why, "--order SCORE_ACC: the tree has %d terms, the head size is %lld",
+                      score->tree->terms, (long long)p->D);
+    for (size_t i = 0; i < sizeof by_keys / sizeof *by_keys; i++) {
+        const struct order *o = &s->policy.site[by_keys[i]].order;
+        if (o->kind == ORDER_TREE && o->tree->terms != c.Bc)
+            return refuse(why, "--order %s: the tree has %d terms, a key tile %d: use --tile %d,%d",
+                          site_name(by_keys[i]), o->tree->terms, c.Bc, c.Br, o->tree->terms);
+    }
+    return true;
+}
+
+bool simulate(const struct problem *p, const struct simulation *s, struct result *result,
+              struct message *why)
+{
+    struct run r;
+    struct work w = {.problem = p, .simulation = s, .result = result};
+    int64_t units = problem_units(p);
+    w.first = s->unit_count ? s->unit_first : 0;
+    w.count = s->unit_count ? s->unit_count : units;
+    assert(w.first >= 0 && w.first + w.count <= units);
+    if (!run_new(&r, s->arith, &s->policy, s->precision, why))
+        return false;
+    run_free(&r);
+    if ((w.count > 0 && !trees_fit(p, s, why)) || !result_new(&w, why))
+        return false;
+    if (s->trace != NULL || s->twin)
+        run_watched(&w);
+    else
+        run_threads(&w, s->threads);
+    free(w.row_of_unit);
+    result->digest = digest_outputs(s->policy.site[SITE_OUT].format, result->O,
+                                    result->rows * result->D, result->lse, result->rows);
+    return true;
+}
+
+void result_free(struct result *result)
+{
+    free(result->O);
+    free(result->lse);
+    result->O = result->lse = NULL;
+}
+
+/* FNV-1a, 64 bits. */
+static uint64_t digest_bytes(uint64_t digest, uint64_t word, int bytes)
+{
+    for (int i = 0; i < bytes; i++) {
+        digest ^= word >> (8 * i) & 0xFF;
+        digest *= UINT64_C(0x100000001B3);
+    }
+    return digest;
+}
+
+uint64_t digest_outputs(enum format f, const double *O, int64_t n, const double *lse, int64_t rows)
+{
+    uint64_t digest = UINT64_C(0xCBF29CE484222325);
+    enum format stored = f == FORMAT_EXACT ? FORMAT_FP64 : f;
+    for (int64_t i = 0; i < n; i++)
+        digest = digest_bytes(digest, format_encode(stored, O[i]), format_info(stored)->bits / 8);
+    for (int64_t i = 0; i < rows; i++)
+        digest = digest_bytes(digest, format_encode(FORMAT_FP32, format_round(FORMAT_FP32, lse[i], false)), 4);
+    return digest;
+}
