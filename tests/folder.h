@@ -51,6 +51,7 @@ static inline int folder_files(void)
 
 static inline void folder_put(const char *name, const void *bytes, size_t size)
 {
+    unlink(name); /* a file cut and written anew would be flushed to the disk by some systems */
     FILE *f = fopen(name, "wb");
     assert_non_null(f);
     assert_int_equal(fwrite(bytes, 1, size, f), size);
