@@ -33,4 +33,12 @@ static inline uint64_t random_bits(uint64_t *state)
     return (x ^ x >> 29) * 0xbf58476d1ce4e5b9u;
 }
 
+/* Scale 1, every key visible to every row. */
+static inline struct oracle oracle_over(int64_t Nq, int64_t Nk, int64_t D, const double *q,
+                                        const double *k, const double *v)
+{
+    return (struct oracle){
+        .Nq = Nq, .Nk = Nk, .D = D, .q = q, .k = k, .v = v, .scale_value = 1, .scale_root = 1};
+}
+
 #endif

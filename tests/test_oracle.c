@@ -23,15 +23,8 @@ struct scored {
 static void run_scored(const struct scored *s, double *O, double *lse)
 {
     static const double one = 1;
-    struct oracle o = {.Nq = 1,
-                       .Nk = s->count,
-                       .D = 1,
-                       .q = &one,
-                       .k = s->scores,
-                       .v = s->values,
-                       .scale_value = 1,
-                       .scale_root = 1,
-                       .tile = s->tile};
+    struct oracle o = oracle_over(1, s->count, 1, &one, s->scores, s->values);
+    o.tile = s->tile;
     oracle_policy(&o, s->policy);
     set_flags(&o, s->flags);
     oracle_run(&o, s->algorithm, O, lse);
@@ -131,15 +124,8 @@ static void values_of_one_show_the_bias(void **unused)
         v[2 * c] = v[2 * c + 1] = 1;
     }
     double O[2], lse;
-    struct oracle o = {.Nq = 1,
-                       .Nk = 4,
-                       .D = 2,
-                       .q = q,
-                       .k = k,
-                       .v = v,
-                       .scale_value = 1,
-                       .scale_root = 1,
-                       .tile = 64};
+    struct oracle o = oracle_over(1, 4, 2, q, k, v);
+    o.tile = 64;
     oracle_policy(&o, "gpu-bf16");
     oracle_run(&o, "fa2", O, &lse);
     assert_true(O[0] == 0.99609375 && O[1] == 0.99609375);
@@ -160,16 +146,9 @@ static void long_tails_come_out(void **unused)
         k[c] = -5;
         v[c] = 1;
     }
-    struct oracle o = {.Nq = 1,
-                       .Nk = 65,
-                       .D = 1,
-                       .q = &q,
-                       .k = k,
-                       .v = v,
-                       .scale_value = 1,
-                       .scale_root = 1,
-                       .tile = 64,
-                       .no_tail_mask = true};
+    struct oracle o = oracle_over(1, 65, 1, &q, k, v);
+    o.tile = 64;
+    o.no_tail_mask = true;
     oracle_policy(&o, "fp32");
     oracle_run(&o, "fa2-printed", &O, &lse);
     expect_digits("65 keys", "O", O, "0.0069039");
@@ -287,18 +266,11 @@ static void contracts_hold_in_every_algorithm(void **unused)
     for (int i = 0; i < COUNT(contracts) * COUNT(attention) * 2; i++) {
         const struct masked *row = &contracts[i / 2 / COUNT(attention)];
         double O[5], lse[5];
-        struct oracle o = {.Nq = row->Nq,
-                           .Nk = row->Nk,
-                           .D = 1,
-                           .q = q,
-                           .k = row->scores,
-                           .v = row->values,
-                           .scale_value = 1,
-                           .scale_root = 1,
-                           .lo = row->lo,
-                           .hi = row->hi,
-                           .tile = 2,
-                           .row_tile = 1 + i % 2};
+        struct oracle o = oracle_over(row->Nq, row->Nk, 1, q, row->scores, row->values);
+        o.lo = row->lo;
+        o.hi = row->hi;
+        o.tile = 2;
+        o.row_tile = 1 + i % 2;
         oracle_policy(&o, "fp32");
         oracle_run(&o, attention[i / 2 % COUNT(attention)], O, lse);
         for (int r = 0; r < row->Nq; r++) {
@@ -328,6 +300,81 @@ static void leading_minus_infinity(void **unused)
     }
 }
 
+/* Rows 0 and 2 see key 0, row 1 sees key 1.  Where a tile of theirs is visited for row 1's sake,
+   their outputs are multiplied by 1 at RESCALE_OUT, here too narrow for 1 + 2^-10. */
+static void a_visited_tile_rescales_every_row(void **unused)
+{
+    (void)unused;
+    static const double q[3] = {1, 1, 1}, k[2] = {0, 0}, v[2] = {1 + 0x1p-10, 3};
+    static const int64_t lo[3] = {0, 1, 0}, hi[3] = {1, 2, 1};
+    static const struct {
+        int64_t row_tile;
+        bool descending;
+        double O0, O2;
+    } rows[] = {
+        {1, false, 1 + 0x1p-10, 1 + 0x1p-10},
+        {2, false, 1, 1 + 0x1p-10},
+        {3, false, 1, 1},
+        {0, false, 1, 1},
+        {0, true, 1 + 0x1p-10, 1 + 0x1p-10},
+    };
+    for (int i = 0; i < COUNT(rows); i++) {
+        double O[3], lse[3];
+        struct oracle o = oracle_over(3, 2, 1, q, k, v);
+        o.tile = 1;
+        o.lo = lo;
+        o.hi = hi;
+        o.row_tile = rows[i].row_tile;
+        o.descending = rows[i].descending;
+        oracle_policy(&o, "exact");
+        o.site[AT_RESCALE_OUT] = FORMAT_BF16;
+        oracle_run(&o, "fa2", O, lse);
+        if (O[0] != rows[i].O0 || O[1] != 3 || O[2] != rows[i].O2)
+            fail_msg("row %d: %a %a %a, not %a 3 %a", i, O[0], O[1], O[2], rows[i].O0, rows[i].O2);
+    }
+}
+
+static void sites_by_hand(void **unused)
+{
+    (void)unused;
+    static const double q = 1, k[3] = {0, 0, 9}, v[3] = {1, 3, 7};
+    static const double small[2] = {0, -6}, large[2] = {0, 64}, capped = 1.25;
+    static const int64_t two = 2;
+    double O, lse;
+    /* The place filled up is seen even by a row that sees no key of its tile: (1 + 3 + 0) / 3. */
+    struct oracle o = oracle_over(1, 3, 1, &q, k, v);
+    o.tile = 2;
+    o.hi = &two;
+    o.no_tail_mask = true;
+    oracle_policy(&o, "fp32");
+    assert_false(o.saturate);
+    oracle_run(&o, "fa2-printed", &O, &lse);
+    expect_digits("filled up", "O", O, "1.33333");
+    expect_digits("filled up", "L", lse, "1.09861");
+
+    /* 2^8 e^-6 = 0.6345 rounds to 0.625; e^-6 itself would round to 2^-9. */
+    o.Nk = 2;
+    o.k = small;
+    o.v = large;
+    oracle_policy(&o, "fp8");
+    assert_true(o.saturate);
+    oracle_run(&o, "fa2", &O, &lse);
+    assert_true(O == 0.15625);
+
+    /* One key: L is its score.  The other values within reach are 0.8515625: c unrounded, s / c or
+       tanh unrounded. */
+    o.Nk = 1;
+    o.k = &capped;
+    o.softcap = 1.01;
+    oracle_policy(&o, "exact");
+    o.site[AT_CONST] = o.site[AT_SOFTCAP] = FORMAT_BF16;
+    oracle_run(&o, "fa2", &O, &lse);
+    assert_true(lse == 0.85546875);
+    o.site[AT_CONST] = FORMAT_EXACT;
+    oracle_run(&o, "fa2", &O, &lse);
+    assert_true(lse == 0.8515625);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -336,6 +383,8 @@ int main(void)
         cmocka_unit_test(long_tails_come_out),
         cmocka_unit_test(contracts_hold_in_every_algorithm),
         cmocka_unit_test(leading_minus_infinity),
+        cmocka_unit_test(a_visited_tile_rescales_every_row),
+        cmocka_unit_test(sites_by_hand),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

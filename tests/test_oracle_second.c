@@ -97,18 +97,12 @@ static void a_second_program_agrees(void **unused)
     static const int64_t lo[PIN_ROWS] = {0, 1, 5, 3}, hi[PIN_ROWS] = {7, 4, 7, 3};
     for (int i = 0; i < COUNT(pins) * PIN_POLICIES; i++) {
         const struct pin *pin = &pins[i / PIN_POLICIES];
-        struct oracle o = {.Nq = PIN_ROWS,
-                           .Nk = PIN_KEYS,
-                           .D = PIN_D,
-                           .q = q,
-                           .k = k,
-                           .v = v,
-                           .scale_value = 1,
-                           .scale_root = 3,
-                           .lo = lo,
-                           .hi = hi,
-                           .tile = 2,
-                           .row_tile = 2};
+        struct oracle o = oracle_over(PIN_ROWS, PIN_KEYS, PIN_D, q, k, v);
+        o.scale_root = 3;
+        o.lo = lo;
+        o.hi = hi;
+        o.tile = 2;
+        o.row_tile = 2;
         pinned_policy(&o, i % PIN_POLICIES);
         set_flags(&o, pin->flags);
         double O[PIN_ROWS * PIN_D], lse[PIN_ROWS];
@@ -142,14 +136,8 @@ static void draw_problem(struct random_problem *p, uint64_t *state)
         p->hi[r] =
             p->lo[r] + (int64_t)(random_bits(state) % (uint64_t)(RANDOM_KEYS + 1 - p->lo[r]));
     }
-    p->o = (struct oracle){.Nq = RANDOM_ROWS,
-                           .Nk = RANDOM_KEYS,
-                           .D = RANDOM_D,
-                           .q = p->q,
-                           .k = p->k,
-                           .v = p->v,
-                           .scale_value = 1,
-                           .scale_root = RANDOM_D};
+    p->o = oracle_over(RANDOM_ROWS, RANDOM_KEYS, RANDOM_D, p->q, p->k, p->v);
+    p->o.scale_root = RANDOM_D;
     if (random_bits(state) % 2 == 0) {
         p->o.lo = p->lo;
         p->o.hi = p->hi;
