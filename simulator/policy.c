@@ -170,6 +170,9 @@ bool policy_set(struct policy *p, const char *site_is_format, struct message *wh
         return refuse(why, "--set %s: %s", site_names[site], inner.text);
     if (p->site[site].format != format) {
         p->site[site].format = format;
+        /* Scaling is for formats in which small weights vanish. */
+        if (format_info(format)->bits > 8)
+            p->site[site].scale_log2 = 0;
         mark_changed(p);
     }
     return true;

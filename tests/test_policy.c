@@ -122,6 +122,11 @@ static void test_changes(void **state)
     assert_int_equal(p.site[SITE_PROB].scale_log2, 0);
     assert_int_equal(p.site[SITE_OUT_ACC].order.kind, ORDER_PAIRWISE);
     assert_int_equal(p.site[SITE_ROW_SUM].order.kind, ORDER_SEQ);
+    p = policy_table(POLICY_FP8);
+    assert_true(policy_set(&p, "PROB=e5m2", &why));
+    assert_int_equal(p.site[SITE_PROB].scale_log2, 8);
+    assert_true(policy_set(&p, "PROB=fp32", &why));
+    assert_int_equal(p.site[SITE_PROB].scale_log2, 0);
 }
 
 #define ALL_SITES                                                                                  \
