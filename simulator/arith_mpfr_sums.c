@@ -1,0 +1,248 @@
+/* arith_mpfr_sums.c: the MPFR arithmetic's verbs that sum: products of tiles and sums of rows.
+
+   Every element of dst is a sum of terms in their order; a term is a number or a product, or
+   invisible, which counts as +0 in its place.  Written for clarity, one term at a time: it judges
+   the fast arithmetics. */
+#include "simulator/arith_mpfr.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+struct term {
+    mpfr_srcptr a, b; /* a, or a b where b is given; a = NULL: invisible */
+};
+
+enum sum_start {
+    START_ACCUMULATOR, /* acc + ... */
+    START_RESCALED,    /* fma(acc, decay, first) + ... */
+    START_FIRST        /* first + ... */
+};
+
+struct sum {
+    struct work work;
+    bool rounds_product; /* at work.arg, before it is added; otherwise a chain's step is fused */
+    enum sum_start start;
+    const struct order *order;
+    const struct order_tree *tree; /* NULL: a chain */
+    struct term *terms;
+    int count;
+    mpfr_t *stack; /* of the tree */
+};
+
+static void sum_begin(struct sum *s, const struct run *r, enum site site, enum site product, int n)
+{
+    static const struct order chain = {.kind = ORDER_SEQ};
+    work_begin(&s->work, r, site, product);
+    s->rounds_product = !s->work.arg.exact;
+    s->start = START_ACCUMULATOR;
+    s->order = site == SITE_NONE ? &chain : &r->policy->site[site].order;
+    assert(s->order->kind == ORDER_SEQ || s->order->kind == ORDER_PAIRWISE ||
+           s->order->kind == ORDER_TREE);
+    s->tree = s->order->kind == ORDER_SEQ || n == 0 ? NULL
+              : s->order->kind == ORDER_TREE        ? s->order->tree
+                                                    : order_pairwise(n);
+    assert(s->tree == NULL || s->tree->terms == n);
+    s->count = n;
+    s->terms = malloc(((size_t)n + 1) * sizeof *s->terms);
+    int depth = s->tree != NULL ? s->tree->depth : 0;
+    s->stack = malloc(((size_t)depth + 1) * sizeof *s->stack);
+    assert(s->terms != NULL && s->stack != NULL);
+    for (int i = 0; i < depth; i++)
+        mpfr_init2(s->stack[i], element_precision(r));
+}
+
+static void sum_end(struct sum *s)
+{
+    for (int i = 0; s->tree != NULL && i < s->tree->depth; i++)
+        mpfr_clear(s->stack[i]);
+    free(s->stack);
+    free(s->terms);
+    work_end(&s->work);
+}
+
+/* dst = the term as a leaf of a tree. */
+static void leaf(struct sum *s, mpfr_ptr dst, const struct term *t)
+{
+    if (t->a == NULL)
+        mpfr_set_zero(dst, 1);
+    else if (t->b == NULL)
+        mpfr_set(dst, t->a, MPFR_RNDN);
+    else
+        round_mul(s->rounds_product ? &s->work.arg : &s->work.at, dst, t->a, t->b);
+}
+
+static mpfr_srcptr sum_tree(struct sum *s)
+{
+    int top = 0;
+    for (int i = 0; i < s->tree->length; i++) {
+        int n = s->tree->program[i];
+        if (n != ORDER_ADD) {
+            leaf(s, s->stack[top++], &s->terms[n]);
+            continue;
+        }
+        top--;
+        round_add(&s->work.at, s->stack[top - 1], s->stack[top - 1], s->stack[top]);
+    }
+    return s->stack[0];
+}
+
+/* acc = round(acc + term) */
+static void chain_step(struct sum *s, mpfr_ptr acc, const struct term *t)
+{
+    struct rounding *at = &s->work.at;
+    if (t->a == NULL) {
+        round_add(at, acc, acc, at->zero);
+    } else if (t->b == NULL) {
+        round_add(at, acc, acc, t->a);
+    } else if (s->rounds_product) {
+        round_mul(&s->work.arg, s->work.term, t->a, t->b);
+        round_add(at, acc, acc, s->work.term);
+    } else {
+        round_fma(at, acc, t->a, t->b, acc);
+    }
+}
+
+/* The sum's first operand joins the accumulator. */
+static void start_sum(struct sum *s, mpfr_ptr acc, mpfr_srcptr decay, mpfr_srcptr first)
+{
+    if (s->start == START_RESCALED)
+        round_fma(&s->work.at, acc, acc, decay, first);
+    else
+        mpfr_set(acc, first, MPFR_RNDN);
+}
+
+/* acc takes s->terms.  After one invisible term acc + 0 = acc, so the next ones are passed over. */
+static void take_terms(struct sum *s, mpfr_ptr acc, mpfr_srcptr decay)
+{
+    int first = 0;
+    if (s->count == 0)
+        return;
+    if (s->tree != NULL) {
+        mpfr_srcptr total = sum_tree(s);
+        if (s->start == START_ACCUMULATOR)
+            round_add(&s->work.at, acc, acc, total);
+        else
+            start_sum(s, acc, decay, total);
+        return;
+    }
+    if (s->start != START_ACCUMULATOR) {
+        leaf(s, s->work.term, &s->terms[first++]);
+        start_sum(s, acc, decay, s->work.term);
+    }
+    for (int i = first; i < s->count; i++)
+        if (i == first || s->terms[i].a != NULL || s->terms[i - 1].a != NULL)
+            chain_step(s, acc, &s->terms[i]);
+}
+
+void mma_abt_mpfr(const struct run *r, const struct call *c)
+{
+    struct sum s;
+    assert(c->a->cols == c->b->cols && c->dst->rows == c->a->rows && c->dst->cols == c->b->rows);
+    assert(c->dst != c->a && c->dst != c->b);
+    sum_begin(&s, r, c->site, SITE_NONE, c->a->cols);
+    for (int row = 0; row < c->dst->rows; row++) {
+        for (int col = 0; col < c->dst->cols; col++) {
+            mpfr_ptr acc = element(c->dst, row, col);
+            for (int d = 0; d < s.count; d++)
+                s.terms[d] = (struct term){element(c->a, row, d), element(c->b, col, d)};
+            mpfr_set_zero(acc, 1);
+            take_terms(&s, acc, NULL);
+        }
+    }
+    c->dst->masked = false;
+    sum_end(&s);
+}
+
+void mma_ab_mpfr(const struct run *r, const struct call *c)
+{
+    struct sum s;
+    assert(c->a->cols == c->b->rows && c->dst->rows == c->a->rows && c->dst->cols == c->b->cols);
+    assert(c->dst != c->a && c->dst != c->b);
+    sum_begin(&s, r, c->site, c->arg_site, c->a->cols);
+    for (int row = 0; row < c->dst->rows; row++) {
+        for (int col = 0; col < c->dst->cols; col++) {
+            for (int k = 0; k < s.count; k++) {
+                bool seen = is_visible(c->a, row, k);
+                s.terms[k] = (struct term){seen ? element(c->a, row, k) : NULL,
+                                          element(c->b, k, col)};
+            }
+            take_terms(&s, element(c->dst, row, col), NULL);
+        }
+    }
+    sum_end(&s);
+}
+
+void mma_atb_mpfr(const struct run *r, const struct call *c)
+{
+    struct sum s;
+    assert(c->a->rows == c->b->rows && c->dst->rows == c->a->cols && c->dst->cols == c->b->cols);
+    assert(c->dst != c->a && c->dst != c->b);
+    sum_begin(&s, r, c->site, c->arg_site, c->a->rows);
+    for (int row = 0; row < c->dst->rows; row++) {
+        for (int col = 0; col < c->dst->cols; col++) {
+            for (int k = 0; k < s.count; k++) {
+                bool seen = is_visible(c->a, k, row);
+                s.terms[k] = (struct term){seen ? element(c->a, k, row) : NULL,
+                                          element(c->b, k, col)};
+            }
+            take_terms(&s, element(c->dst, row, col), NULL);
+        }
+    }
+    sum_end(&s);
+}
+
+/* dst (a column) = the sum over each row of a, or of a `factor`; `decay` for START_RESCALED. */
+static void sum_rows(const struct run *r, const struct call *c, enum sum_start start,
+                     const struct tile *factor, const struct tile *decay)
+{
+    struct sum s;
+    assert(c->dst->rows == c->a->rows && c->dst->cols == 1);
+    sum_begin(&s, r, c->site, SITE_NONE, c->a->cols);
+    s.start = start;
+    for (int row = 0; row < c->a->rows; row++) {
+        for (int col = 0; col < s.count; col++) {
+            bool seen = is_visible(c->a, row, col);
+            s.terms[col] = (struct term){seen ? element(c->a, row, col) : NULL,
+                                         factor != NULL ? broadcast(factor, row, col) : NULL};
+        }
+        mpfr_set(s.work.acc, element(c->dst, row, 0), MPFR_RNDN);
+        take_terms(&s, s.work.acc, decay != NULL ? broadcast(decay, row, 0) : NULL);
+        mpfr_set(element(c->dst, row, 0), s.work.acc, MPFR_RNDN);
+    }
+    sum_end(&s);
+}
+
+void row_sum_mpfr(const struct run *r, const struct call *c)
+{
+    sum_rows(r, c, START_ACCUMULATOR, NULL, NULL);
+}
+
+void row_sum_rescaled_mpfr(const struct run *r, const struct call *c)
+{
+    sum_rows(r, c, c->b != NULL ? START_RESCALED : START_FIRST, NULL, c->b);
+}
+
+void row_dot_mpfr(const struct run *r, const struct call *c)
+{
+    sum_rows(r, c, START_ACCUMULATOR, c->b, NULL);
+}
+
+void fold_mpfr(const struct run *r, const struct call *c)
+{
+    sum_rows(r, c, START_FIRST, NULL, NULL);
+}
+
+void row_max_mpfr(const struct run *r, const struct call *c)
+{
+    struct work w;
+    assert(c->dst->rows == c->a->rows && c->dst->cols == 1);
+    work_begin(&w, r, SITE_NONE, SITE_NONE);
+    for (int row = 0; row < c->a->rows; row++) {
+        mpfr_set(w.acc, element(c->dst, row, 0), MPFR_RNDN);
+        for (int col = 0; col < c->a->cols; col++)
+            if (is_visible(c->a, row, col))
+                larger(w.acc, w.acc, element(c->a, row, col), r->policy->max_ignores_nan);
+        mpfr_set(element(c->dst, row, 0), w.acc, MPFR_RNDN);
+    }
+    work_end(&w);
+}
