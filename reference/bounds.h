@@ -9,7 +9,8 @@
 
 #include "reference/problem.h"
 
-/* The budgets of one key. */
+/* The budgets of one key: its weight in both sums (h), in the numerator (n), in the denominator
+   (c).  An error common to both sums belongs in h, where it meets only |v - O|. */
 struct budget {
     double h, n, c;
 };
@@ -19,13 +20,14 @@ double bound_theorem(int64_t keys, const double *pi, const double *v, const stru
                      double O);
 
 struct bound {
-    double B;       /* |y - O| before the last rounding */
-    double total;   /* with underflow and the rounding to the output format: |got - O| <= total */
-    bool vacuous;   /* B > max v - min v: says nothing */
+    double B;     /* |y - O| before the last rounding */
+    double total; /* with underflow and the rounding to the output format: |got - O| <= total */
+    bool vacuous; /* B > max v - min v: says nothing */
 };
 
-/* The gpu-bf16 policy of `fa2` with key tiles of Bc, output format f: facts as in bounds.c.
-   bounds[0..D) of query r. */
+/* The gpu-bf16 policy of `fa2` on bf16 inputs with key tiles of Bc, output format f: budgets as in
+   bounds.c, in any order of the sums, provided that no operation overflows.  bounds[0..D) of query
+   r.  A row that sees no key has bound 0; non-finite inputs make it infinite. */
 void bound_gpu_bf16(const struct head *h, int64_t r, int64_t Bc, enum format f,
                     struct bound *bounds);
 
