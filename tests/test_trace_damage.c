@@ -181,6 +181,7 @@ static const struct damage damages[] = {
     {"SNAP", 0, 8, 1, true, "SNAP: its records do not fill it"},
     {"SNAP", 8, 8, 3, true, "SNAP: event 3 after 0 events of 3"},
     {"SNAP", SECOND, 8, 0, true, "SNAP: event 0 after 1 events of 3"},
+    {"SNAP", 8, 8, 1, true, "SNAP: event 1 after 2 events of 3"},
     {"SNAP", 16, 4, 8, true, "SNAP: event 0 has 6 values of unknown kind 8"},
     {"SNAP", 16, 4, 2, true, "SNAP: event 0 has 6 values of unknown kind 2"},
     {"SNAP", 16, 4, 4, true, "SNAP: event 0 has 6 values of unknown kind 4"},
@@ -240,6 +241,91 @@ static void test_chunk_sentences(void **state)
     }
 }
 
+/* Lies that agree with one another. */
+static void test_two_lies(void **state)
+{
+    static const struct damage rows[][2] = {
+        {{"EVNT", 0, 4, 105, true, ""},
+         {"EVNT", 8, 8, 2, true, "EVNT: 2 events of 105 bytes do not fill 312 bytes"}},
+        {{"EVNT", RECORD + SHAPE, 4, 0x7FFFFFFF, true, ""},
+         {"SNAP", 20, 8, UINT64_C(3) * 0x7FFFFFFF, true, "SNAP: cut short in event 0"}},
+        {{"EVNT", RECORD + NEXT + SHAPE, 4, 0x7FFFFFFF, true, ""},
+         {"EVNT", 4, 4, 0, true, "SNAP: cut short in event 1"}},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct message why;
+        unsigned char *copy = copy_of(whole.size);
+        for (int k = 0; k < 2; k++)
+            bytes_put(copy + chunk_at(copy, whole.size, rows[i][k].tag) + 12 + rows[i][k].offset,
+                      rows[i][k].width, rows[i][k].value);
+        repair(copy, whole.size);
+        assert_false(reads(copy, whole.size, &why));
+        assert_string_equal(why.text, rows[i][1].sentence);
+        free(copy);
+    }
+}
+
+/* A chunk of `count` items "N" (META lines N = 0, or STRS names N) in a file of its own with what
+   else must be there; how it is received. */
+static void check_many(const char *tag, unsigned count, unsigned distinct, const char *sentence)
+{
+    static const char line[2][8] = {"%u = 0\n", "%u"};
+    bool names = strcmp(tag, "STRS") == 0;
+    size_t room = whole.size + 16 + 16 * (size_t)count, at = 16, start = 28;
+    unsigned char *bytes = malloc(room);
+    struct message why;
+    memcpy(bytes, whole.bytes, 16);
+    memcpy(bytes + at, tag, 4);
+    at = start + (names ? 8 : 0);
+    bytes_put(bytes + start, 8, names ? 4 | (uint64_t)count << 32 : 0);
+    for (unsigned n = 0; n < count; n++) {
+        char text[16];
+        int length = snprintf(text, sizeof text, line[names], n % distinct);
+        bytes_put(bytes + at, 2, (uint64_t)length);
+        memcpy(bytes + at + 2 * names, text, (size_t)length);
+        at += 2 * names + (size_t)length;
+    }
+    bytes_put(bytes + 20, 8, at - start);
+    at += 4;
+    size_t rest = chunk_at(whole.bytes, whole.size, names ? "EVNT" : "STRS");
+    memcpy(bytes + at, whole.bytes + rest, whole.size - rest);
+    at += whole.size - rest;
+    repair(bytes, at);
+    assert_true(reads(bytes, at, &why) == (sentence[0] == '\0'));
+    assert_string_equal(why.text, sentence);
+    free(bytes);
+}
+
+static void test_many(void **state)
+{
+    (void)state;
+    check_many("META", 1024, 1024, "");
+    check_many("META", 2000, 1024, ""); /* the last value of a key counts */
+    check_many("META", 1025, 1025, "META: more than 1024 keys");
+    check_many("STRS", 1024, 1024,
+               "STRS: 1042 names in one table, this program's included; at most 1024");
+    check_many("STRS", 1006, 1006, "STRS: cut short in table 1");
+}
+
+static void test_long_names(void **state)
+{
+    struct message why;
+    (void)state;
+    for (size_t length = 255; length < 258; length++) {
+        unsigned char *copy = copy_of(whole.size);
+        size_t at = chunk_at(copy, whole.size, "STRS") + 12 + 8;
+        bytes_put(copy + at, 2, length);
+        memset(copy + at + 2, 'x', length);
+        repair(copy, whole.size);
+        assert_false(reads(copy, whole.size, &why));
+        bool refused =
+            strcmp(why.text, "STRS: name 0 of table 0 is not 1 to 255 bytes of text") == 0;
+        assert_int_equal(refused, length > 255);
+        free(copy);
+    }
+}
+
 /* The last name of STRS, "e5m2", is said to be one byte longer than the chunk. */
 static void test_name_past_its_chunk(void **state)
 {
@@ -282,10 +368,16 @@ static void test_cut_sentences(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_cut_anywhere),        cmocka_unit_test(test_flip_anywhere),
-        cmocka_unit_test(test_wild_words),          cmocka_unit_test(test_sentences),
-        cmocka_unit_test(test_chunk_sentences),     cmocka_unit_test(test_cut_sentences),
+        cmocka_unit_test(test_cut_anywhere),
+        cmocka_unit_test(test_flip_anywhere),
+        cmocka_unit_test(test_wild_words),
+        cmocka_unit_test(test_sentences),
+        cmocka_unit_test(test_chunk_sentences),
+        cmocka_unit_test(test_cut_sentences),
         cmocka_unit_test(test_name_past_its_chunk),
+        cmocka_unit_test(test_two_lies),
+        cmocka_unit_test(test_many),
+        cmocka_unit_test(test_long_names),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -208,6 +208,21 @@ static void test_perfetto(void **state)
     }
 }
 
+/* What was not kept is not shown as 0. */
+static void test_perfetto_without_values(void **state)
+{
+    struct trace *t = small_trace(TRACE_EVENTS, true);
+    cJSON *json = perfetto(t);
+    const cJSON *e;
+    (void)state;
+    cJSON_ArrayForEach(e, item(json, "traceEvents"))
+    {
+        assert_null(cJSON_GetObjectItemCaseSensitive(item(e, "args"), "max_abs"));
+    }
+    cJSON_Delete(json);
+    trace_free(t);
+}
+
 /* Text that is not UTF-8 becomes the replacement character, one per byte; the rest is kept. */
 static void test_perfetto_text(void **state)
 {
@@ -216,6 +231,8 @@ static void test_perfetto_text(void **state)
         {"a\xff", "a\xef\xbf\xbd"},
         {"\xc0\xaf", "\xef\xbf\xbd\xef\xbf\xbd"},
         {"\xed\xa0\x80", "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd"},
+        {"\xe0\x80\xaf", "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd"},
+        {"\xf0\x80\x80\xaf", "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd"},
         {"\xe2\x88", "\xef\xbf\xbd\xef\xbf\xbd"},
         {"\xf4\x90\x80\x80", "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd"},
         {"\\ \" / \t", "\\ \" / \t"},
@@ -237,6 +254,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_dump),
         cmocka_unit_test(test_perfetto),
+        cmocka_unit_test(test_perfetto_without_values),
         cmocka_unit_test(test_perfetto_text),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
