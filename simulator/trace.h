@@ -28,10 +28,10 @@ enum {
 struct event {
     uint32_t step, tensor, site, format; /* enums of the tables; format: that of the drift's ulps */
     uint32_t batch, head, block, warp, sm, split, i, j;
-    uint32_t rows, cols, flags, worst; /* worst < rows * cols: the element the drift is of; or 0 */
+    uint32_t rows, cols, flags, worst; /* < rows * cols, or 0: drift is of it */
     uint64_t time, bytes;
     double max_abs;          /* largest |x|; 0 at TRACE_EVENTS */
-    double local, inherited; /* drift of the worst element, ulps, signed: this step's and the rest */
+    double local, inherited; /* drift of the worst element, signed ulps: this step's and the rest */
 };
 
 struct trace;
@@ -41,7 +41,7 @@ enum trace_detail trace_detail(const struct trace *t);
 
 /* Appends the event as the recorder filled it; values (rows * cols), exact (pairs high, low) and
    intervals (rows each, 0 <= lo <= hi <= cols) may be NULL and are kept at TRACE_VALUES only.  NaNs
-   are kept as the canonical one.  When memory runs out the trace ends there: trace_complete says. */
+   are kept as the canonical one.  Out of memory, the trace ends there: trace_complete says. */
 void trace_append(struct trace *t, const struct event *e, const double *values,
                   const double (*exact)[2], const int *lo, const int *hi);
 /* False: memory ran out, and what came later is missing.  Such a trace is not written. */

@@ -4,7 +4,7 @@
    File:   "ULPTRACE"  u16 major  u16 minor  u32 CRC of these 12 bytes  chunks, TEND last
    chunk:  4 letters  u64 length  that many bytes  u32 CRC of letters, length and bytes
    META    lines "key = value"; in values \ is \\ and a line break \n
-   STRS    u32 tables, of each: u32 names, of each: u16 length, text.  An event's number counts there
+   STRS    u32 tables, of each: u32 names, of each: u16 length, text; events count names there
    EVNT    u32 record size (>= 104)  u32 detail  u64 events, of each: 16 u32, 2 u64, 3 f64, in the
            order of struct event, then what a later minor version added
    SNAP    u64 records, of each, events ascending: u64 event  u32 kind  u64 values  the values

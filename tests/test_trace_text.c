@@ -1,4 +1,4 @@
-/* test_trace_text.c: a trace's dump, compared whole, and its Perfetto export, read back by cJSON. */
+/* test_trace_text.c: a trace's dump, compared whole; its Perfetto export, read back by cJSON. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
