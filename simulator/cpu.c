@@ -9,7 +9,8 @@
 static const char *const names[CPU_LEVELS] = {
     "base",
 #ifdef __x86_64__
-    "v3", "v4",
+    "v3",
+    "v4",
 #endif
 };
 
