@@ -113,6 +113,8 @@ static void group(struct certified_row *row, struct scored *all, int64_t count)
     row->W = row_integers(row->classes);
     row->temporary = row_integers(row->classes);
     row->a = row_integers(row->classes);
+    row->values = malloc((size_t)count * COLUMNS * sizeof *row->values);
+    assert(row->values);
 }
 
 static long integer_root(int64_t n)
@@ -132,7 +134,7 @@ struct certified_row *certified_row_new(const struct head *h, int64_t r)
     assert(row && all);
     row->head = *h;
     row->row = r;
-    row->column = -1;
+    row->column = row->block = -1;
     row->root = integer_root(h->problem->scale.root);
     mpfr_init2(row->factor, 64);
     mpz_init(row->total);
@@ -156,6 +158,7 @@ void certified_row_free(struct certified_row *row)
     row_free_integers(row->a, row->classes);
     mpfr_clear(row->factor);
     mpz_clear(row->total);
+    free(row->values);
     free(row->dot);
     free(row->first);
     free(row->key);

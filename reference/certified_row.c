@@ -155,40 +155,75 @@ bool row_top_equals(const struct certified_row *row, const mpq_t t)
     return equal;
 }
 
-/* Adds v to a, a multiple of 2^g. */
-static void add_value(mpz_t a, double v, int g, mpz_t term)
+/* a = v 2^-g, an integer. */
+static void set_value(mpz_t a, double v, int g)
 {
     struct dyadic value = dyadic_of(v);
-    mpz_set_si(term, value.odd);
-    mpz_mul_2exp(term, term, (mp_bitcnt_t)(value.odd != 0 ? value.exponent - g : 0));
-    mpz_add(a, a, term);
+    int shift = value.odd != 0 ? value.exponent - g : 0;
+    if (shift < 10) { /* odd is below 2^53 */
+        mpz_set_si(a, value.odd * (INT64_C(1) << shift));
+    } else {
+        mpz_set_si(a, value.odd);
+        mpz_mul_2exp(a, a, (mp_bitcnt_t)shift);
+    }
 }
 
-static double value_at(const struct certified_row *row, int64_t j, int64_t d)
+static void read_block(struct certified_row *row, int64_t block)
 {
     const struct head *h = &row->head;
-    return tensor_get(&h->problem->v, h->batch, h->kv_head, h->k0 + row->key[j], d);
+    int64_t from = block * COLUMNS, to = from + COLUMNS < h->D ? from + COLUMNS : h->D;
+    for (int64_t j = 0; j < row->keys + row->weightless; j++)
+        for (int64_t d = from; d < to; d++)
+            row->values[j * COLUMNS + d - from] =
+                tensor_get(&h->problem->v, h->batch, h->kv_head, h->k0 + row->key[j], d);
+    row->block = block;
 }
 
-/* What the infinities and NaN of the column make of O; VALUE_FINITE when there are none.  An
-   infinity under a weight of exactly 0 is a NaN. */
-static enum value_kind column_kind(const struct certified_row *row, int64_t d, bool absolute,
-                                   int *g)
+static double value_at(const struct certified_row *row, int64_t j)
 {
+    double v = row->values[j * COLUMNS + row->column % COLUMNS];
+    return row->absolute ? fabs(v) : v;
+}
+
+/* What infinities and NaN make of O, VALUE_FINITE when there are none; sets g.  An infinity under a
+   weight of exactly 0 is a NaN. */
+static enum value_kind scan_column(struct certified_row *row)
+{
+    const int none = 1 << 20;
     bool plus = false, minus = false;
-    *g = 1 << 20;
+    row->g = none;
     for (int64_t j = 0; j < row->keys + row->weightless; j++) {
-        double v = value_at(row, j, d);
+        double v = value_at(row, j);
         if (isnan(v) || (isinf(v) && j >= row->keys))
             return VALUE_NAN;
-        plus |= isinf(v) && (v > 0 || absolute);
-        minus |= isinf(v) && v < 0 && !absolute;
-        if (isfinite(v) && v != 0 && dyadic_of(v).exponent < *g)
-            *g = dyadic_of(v).exponent;
+        plus |= isinf(v) && v > 0;
+        minus |= isinf(v) && v < 0;
+        if (isfinite(v) && v != 0) {
+            int exponent = dyadic_of(v).exponent;
+            row->g = exponent < row->g ? exponent : row->g;
+        }
     }
     if (plus || minus)
         return plus && minus ? VALUE_NAN : plus ? VALUE_PLUS_INF : VALUE_MINUS_INF;
-    return *g == 1 << 20 ? VALUE_ZERO : VALUE_FINITE;
+    return row->g == none ? VALUE_ZERO : VALUE_FINITE;
+}
+
+/* Sets a; VALUE_ZERO when every class sums to 0. */
+static enum value_kind sum_classes(struct certified_row *row)
+{
+    mpz_t term;
+    mpz_init(term);
+    bool any = false;
+    for (int64_t c = 0; c < row->classes; c++) {
+        set_value(row->a[c], value_at(row, row->first[c]), row->g);
+        for (int64_t j = row->first[c] + 1; j < row->first[c + 1]; j++) {
+            set_value(term, value_at(row, j), row->g);
+            mpz_add(row->a[c], row->a[c], term);
+        }
+        any |= mpz_sgn(row->a[c]) != 0;
+    }
+    mpz_clear(term);
+    return any ? VALUE_FINITE : VALUE_ZERO;
 }
 
 void row_load(struct certified_row *row, int64_t d, bool absolute)
@@ -200,21 +235,9 @@ void row_load(struct certified_row *row, int64_t d, bool absolute)
     row->column_kind = row->output;
     if (row->output != VALUE_FINITE)
         return;
-    row->column_kind = column_kind(row, d, absolute, &row->g);
-    if (row->column_kind != VALUE_FINITE)
-        return;
-    mpz_t term;
-    mpz_init(term);
-    bool any = false;
-    for (int64_t c = 0; c < row->classes; c++) {
-        mpz_set_ui(row->a[c], 0);
-        for (int64_t j = row->first[c]; j < row->first[c + 1]; j++) {
-            double v = value_at(row, j, d);
-            add_value(row->a[c], absolute ? fabs(v) : v, row->g, term);
-        }
-        any |= mpz_sgn(row->a[c]) != 0;
-    }
-    mpz_clear(term);
-    if (!any)
-        row->column_kind = VALUE_ZERO;
+    if (row->block != d / COLUMNS)
+        read_block(row, d / COLUMNS);
+    row->column_kind = scan_column(row);
+    if (row->column_kind == VALUE_FINITE)
+        row->column_kind = sum_classes(row);
 }

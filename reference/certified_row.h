@@ -11,6 +11,7 @@
 #include "reference/problem.h"
 #include <mpfr.h>
 
+enum { COLUMNS = 16 };
 enum value_kind { VALUE_FINITE, VALUE_NAN, VALUE_PLUS_INF, VALUE_MINUS_INF, VALUE_ZERO };
 
 struct certified_row {
@@ -29,6 +30,8 @@ struct certified_row {
     mpz_t *W;         /* |W_c - 2^p e^(s_c - s_0)| <= 1 */
     mpz_t total;      /* sum B_c W_c, within `keys` of 2^p sum B_c e^(s_c - s_0) */
     mpz_t *temporary; /* W relative to another class */
+    int64_t block;    /* columns block * COLUMNS .. are in values[]; -1: none */
+    double *values;   /* [key in the order of key[]][COLUMNS]: V is read row by row */
     int64_t column;   /* loaded; -1: none */
     bool absolute;    /* |v| instead of v */
     enum value_kind column_kind;

@@ -202,6 +202,7 @@ static const struct right_value right_values[] = {
      false},
     {"LSE a tie but for a key 10^4 below", "0.625 -10000", "0 1", 2, 2, "6.1e-4344", "0.63", 0,
      false},
+    {"LSE a tie but for a key 10^7 below", "0.625 -1e7", "1 1", 2, 2, "1", "0.63", 1, true},
     {"everything from a key 10^6 below", "0 -1e6", "0 1", 2, 20, "3.2968314780885585790e-434295",
      "3.2968314780885585790e-434295", 0, false},
     {"a negative number below every format", "0 -1e6", "0 -1", 2, 20,
@@ -327,6 +328,25 @@ static void ends_of_formats(void **state)
     }
 }
 
+/* 2^127 tanh(2^-121) = 64 - tiny: 2^127 - 2^127 until the precision passes 120 bits. */
+static void cancellation(void **state)
+{
+    (void)state;
+    struct problem p;
+    struct certified c;
+    certified_init(&c);
+    assert_true(small_problem(&p, 1, 1, 2, "1", "0 -0x1p-120", "0x1p127 -0x1p127"));
+    struct certified_row *row = row_of(&p, 0);
+    for (int f = 0; f < FORMAT_COUNT; f++)
+        assert_true(certified_round(row, 0, f, &c) == 64);
+    assert_true(c.decided && c.precision > 120);
+    expect_digits("cancellation", certified_digits(row, 0, 20, NULL), "64.000000000000000000");
+    assert_true(certified_weight(row, 0) == 0x1p127);
+    certified_clear(&c);
+    certified_row_free(row);
+    problem_free(&p);
+}
+
 /* score(t) = 1 + (t div 64 mod 32 - t mod 3) / 8, value(t) = (22 + 119 t mod 127) / 64. */
 static void teaching_input(void **state)
 {
@@ -358,6 +378,7 @@ int main(void)
         cmocka_unit_test(golden_digits),   cmocka_unit_test(agrees_with_exact),
         cmocka_unit_test(contract_rows),   cmocka_unit_test(right_value_rows),
         cmocka_unit_test(scales_and_caps), cmocka_unit_test(ends_of_formats),
+        cmocka_unit_test(cancellation),
         cmocka_unit_test(teaching_input),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
