@@ -111,7 +111,13 @@ static void test_fortran_order_is_strides(void **state)
     assert_true(tensor_read_npy(golden_path("fortran.npy"), FORMAT_BF16, &t, NULL, &why));
     assert_int_equal(t.stride[0], 1);
     assert_int_equal(t.stride[1], 2);
+    assert_true(tensor_write_npy("c.npy", &t, false, &why));
     tensor_free(&t);
+    assert_true(tensor_read_npy("c.npy", FORMAT_BF16, &t, NULL, &why));
+    assert_int_equal(t.stride[1], 1);
+    check_golden("fortran.npy in C order", &t, FORMAT_FP64, 1);
+    tensor_free(&t);
+    unlink("c.npy");
 }
 
 static void test_scalar_and_empty(void **state)

@@ -7,7 +7,7 @@
 struct zip {
     const char *name, *local_name, *content;
     size_t size;
-    uint32_t method, flags, crc_error, size_error, offset;
+    uint32_t method, flags, crc_error, packed_error, size_error, offset;
     uint32_t copies; /* records of it in the directory */
 };
 
@@ -42,8 +42,8 @@ static size_t put_record(unsigned char *at, const struct zip *z)
 {
     const uint32_t length = (uint32_t)strlen(z->name), size = (uint32_t)z->size;
     const uint32_t fields[] = {
-        0x02014b50, 20,     20, z->flags, z->method, 0, crc_of(z), size + z->size_error,
-        size,       length, 0,  0,        0,         0, 0,         z->offset};
+        0x02014b50,           20,     20, z->flags, z->method, 0, crc_of(z), size + z->packed_error,
+        size + z->size_error, length, 0,  0,        0,         0, 0,         z->offset};
     size_t used = put_words(at, fields, "4222244442222244");
     memcpy(at + used, z->name, length);
     return used + length;
@@ -86,7 +86,9 @@ static void test_zip_entries(void **state)
          "not savez_compressed"},
         {{.name = "q.npy", .flags = 1}, "x: q.npy: encrypted; numpy.savez writes what is read"},
         {{.name = "q.npy", .crc_error = 1}, NULL},
-        {{.name = "q.npy", .size_error = 1}, "x: q.npy: stored in 72 bytes but said to have 71"},
+        {{.name = "q.npy", .packed_error = 1}, "x: q.npy: stored in 72 bytes but said to have 71"},
+        {{.name = "q.npy", .packed_error = 1, .size_error = 1},
+         "x: q.npy: its 72 bytes do not fit between offset 35 and the directory"},
         {{.name = "q.npy", .offset = 1}, "x: q.npy: no entry of that name at its offset 1"},
         {{.name = "q.npy", .offset = 90},
          "x: q.npy: its offset 90 lies outside the file's entries"},
