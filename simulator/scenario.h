@@ -74,6 +74,7 @@ struct scenario_input {
     char *name;           /* how to call the problem in a headline */
     char *remarks;
     int64_t input_rounded, input_elements;
+    enum format input_format; /* what Q, K, V hold after INPUT (their storage may be wider) */
     const struct example_figures *figures; /* the article's printed numbers (examples.h), or NULL */
 };
 bool scenario_problem(const struct scenario *s, struct scenario_input *in, struct message *why);

@@ -1,0 +1,77 @@
+/* scenario_options.c: scale, masks, packed lengths and layout of the command line, over whatever
+   the source of the tensors already said. */
+#include <math.h>
+#include <string.h>
+
+#include "simulator/scenario_draft.h"
+
+static bool read_mask(const struct scenario *s, struct mask *m, struct message *why)
+{
+    const char *align = s->value[OPTION_CAUSAL_ALIGN], *window = s->value[OPTION_WINDOW];
+    int64_t sides[2];
+    if (s->given[OPTION_CAUSAL])
+        m->causal = true;
+    if (align != NULL) {
+        bool top_left = strcmp(align, "top-left") == 0;
+        if (!top_left && strcmp(align, "bottom-right") != 0)
+            return refuse(why, "--causal-align %.40s: bottom-right or top-left is right", align);
+        m->align = top_left ? ALIGN_TOP_LEFT : ALIGN_BOTTOM_RIGHT;
+    }
+    if (window == NULL)
+        return true;
+    if (!parse_integers("--window", window, "L,R", 2, INT64_MIN, INT64_MAX, sides, why))
+        return false;
+    if (sides[0] < -1 || sides[1] < -1)
+        return refuse(why, "--window %s: a side is -1 (unlimited) or 0 and more", window);
+    m->left = sides[0];
+    m->right = sides[1];
+    return true;
+}
+
+static bool read_lengths(const struct scenario *s, struct draft *d, struct message *why)
+{
+    const char *q = s->value[OPTION_CU_SEQLENS], *k = s->value[OPTION_CU_SEQLENS_K];
+    if (q == NULL)
+        return k == NULL || refuse(why, "--cu-seqlens-k goes with --cu-seqlens, the queries'");
+    if (!parse_list("--cu-seqlens", q, &d->cu_q, &d->cu_q_count, why) ||
+        !parse_list("--cu-seqlens-k", k != NULL ? k : q, &d->cu_k, &d->cu_k_count, why))
+        return false;
+    if (d->cu_q_count != d->cu_k_count)
+        return refuse(why, "--cu-seqlens has %lld numbers, --cu-seqlens-k %lld; as many are right",
+                      (long long)d->cu_q_count, (long long)d->cu_k_count);
+    d->options.sequences = d->cu_q_count - 1;
+    return true;
+}
+
+static bool read_layout(const struct scenario *s, struct draft *d, struct message *why)
+{
+    const char *layout = s->value[OPTION_LAYOUT];
+    if (layout == NULL)
+        return true;
+    d->options.bnhd = strcmp(layout, "bnhd") == 0;
+    if (!d->options.bnhd && strcmp(layout, "bhnd") != 0)
+        return refuse(why, "--layout %.40s: bhnd or bnhd is right", layout);
+    if (s->problem == NULL ? !s->given[OPTION_Q] : strpbrk(s->problem, "./") == NULL)
+        return refuse(why, "--layout is for files");
+    return true;
+}
+
+bool draft_options(const struct scenario *s, struct draft *d, struct message *why)
+{
+    struct problem_options *o = &d->options;
+    if (s->value[OPTION_SCALE] != NULL) {
+        if (!parse_real("--scale", s->value[OPTION_SCALE], &o->scale, why))
+            return false;
+        if (!isfinite(o->scale))
+            return refuse(why, "--scale %s: a finite number is right", s->value[OPTION_SCALE]);
+        o->scale_given = true;
+    }
+    if (s->value[OPTION_SOFTCAP] != NULL) {
+        if (!parse_real("--softcap", s->value[OPTION_SOFTCAP], &o->softcap, why))
+            return false;
+        if (!(o->softcap >= 0) || isinf(o->softcap))
+            return refuse(why, "--softcap %s: 0 (none) or a positive number is right",
+                          s->value[OPTION_SOFTCAP]);
+    }
+    return read_mask(s, &o->mask, why) && read_lengths(s, d, why) && read_layout(s, d, why);
+}

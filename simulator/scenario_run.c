@@ -1,0 +1,292 @@
+/* scenario_run.c: algorithm, policy, tiles, arithmetic: what a scenario says about the run.
+
+   An example's row may name algorithm, tile and faults; the command line wins, and faults go with
+   the algorithm they were named for. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "simulator/scenario_parts.h"
+
+bool scenario_example(const struct scenario *s, enum example *e)
+{
+    return s->problem != NULL && example_from_name(s->problem, e);
+}
+
+static const struct example_info *example_of(const struct scenario *s)
+{
+    enum example e;
+    return scenario_example(s, &e) ? example_info(e) : NULL;
+}
+
+const char *scenario_tile(const struct scenario *s)
+{
+    const struct example_info *example = example_of(s);
+    if (s->value[OPTION_TILE] != NULL)
+        return s->value[OPTION_TILE];
+    return example != NULL ? example->tile : NULL;
+}
+
+bool scenario_algorithm(const struct scenario *s, enum algorithm *a, struct message *why)
+{
+    const struct example_info *example = example_of(s);
+    const char *name = s->value[OPTION_ALGORITHM];
+    if (name == NULL && example != NULL)
+        name = example->algorithm;
+    *a = ALGORITHM_FA2;
+    return name == NULL || algorithm_from_name(name, a, why);
+}
+
+static enum policy_id policy_for(enum format held)
+{
+    switch (held) {
+    case FORMAT_BF16:
+        return POLICY_GPU_BF16;
+    case FORMAT_FP16:
+        return POLICY_GPU_FP16;
+    case FORMAT_E4M3:
+    case FORMAT_E5M2:
+        return POLICY_FP8;
+    default:
+        return POLICY_FP32;
+    }
+}
+
+/* Calls `apply` with every line of a repeatable option. */
+static bool each_line(const char *lines, struct policy *p,
+                      bool (*apply)(struct policy *, const char *, struct message *),
+                      struct message *why)
+{
+    while (lines != NULL && *lines != 0) {
+        size_t length = strcspn(lines, "\n");
+        char *line = malloc(length + 1);
+        if (line == NULL)
+            return refuse(why, "no memory");
+        memcpy(line, lines, length);
+        line[length] = 0;
+        bool ok = apply(p, line, why);
+        free(line);
+        if (!ok)
+            return false;
+        lines += length + (lines[length] == '\n');
+    }
+    return true;
+}
+
+bool scenario_policy(const struct scenario *s, enum format held, struct policy *p,
+                     struct message *why)
+{
+    if (s->value[OPTION_POLICY] == NULL)
+        *p = policy_table(policy_for(held));
+    else if (!policy_from_name(s->value[OPTION_POLICY], p, why))
+        return false;
+    return each_line(s->value[OPTION_SET], p, policy_set, why) &&
+           each_line(s->value[OPTION_ORDER], p, policy_order, why) &&
+           (s->value[OPTION_SPECIAL] == NULL || policy_special(p, s->value[OPTION_SPECIAL], why));
+}
+
+/* "tile-max,no-tail-mask", lines and commas alike; "none": no fault. */
+static bool read_faults(const char *text, unsigned *faults, struct message *why)
+{
+    *faults = 0;
+    while (*text != 0) {
+        char name[64];
+        size_t length = strcspn(text, ",\n");
+        enum fault f;
+        snprintf(name, sizeof name, "%.*s", (int)(length < sizeof name ? length : sizeof name),
+                 text);
+        if (strcmp(name, "none") != 0) {
+            if (!fault_from_name(name, &f, why))
+                return false;
+            *faults |= 1u << f;
+        }
+        text += length + (text[length] != 0);
+    }
+    return true;
+}
+
+static bool choose_faults(const struct scenario *s, struct simulation *simulation,
+                          struct message *why)
+{
+    const struct example_info *example = example_of(s);
+    const char *text = s->value[OPTION_FAULT];
+    const char *name = algorithm_info(simulation->algorithm)->name;
+    unsigned possible = simulation->algorithm == ALGORITHM_UNSTABLE
+                            ? 1u << FAULT_NO_TAIL_MASK
+                            : algorithm_faults(simulation->algorithm);
+    simulation->choices.faults = algorithm_faults(simulation->algorithm);
+    if (text == NULL && example != NULL && example->algorithm != NULL &&
+        strcmp(example->algorithm, name) == 0)
+        text = example->fault;
+    if (text == NULL)
+        return true;
+    if (!read_faults(text, &simulation->choices.faults, why))
+        return false;
+    if (simulation->choices.faults & ~possible)
+        return refuse(why, "--fault %.60s: %s has no such fault; fa2-printed has them all", text,
+                      name);
+    return true;
+}
+
+static bool choose_tiles(const struct scenario *s, struct simulation *simulation,
+                         struct message *why)
+{
+    enum { MOST = 1 << 16 };
+    const char *text = scenario_tile(s), *order = s->value[OPTION_KV];
+    int64_t tile[2];
+    if (text != NULL) {
+        if (!parse_integers("--tile", text, "Br,Bc", 2, 0, MOST, tile, why))
+            return false;
+        simulation->choices.Br = (int)tile[0];
+        simulation->choices.Bc = (int)tile[1];
+    }
+    if (order == NULL)
+        return true;
+    simulation->choices.descending = strcmp(order, "descending") == 0;
+    if (!simulation->choices.descending && strcmp(order, "ascending") != 0)
+        return refuse(why, "--kv %.40s: ascending or descending is right", order);
+    if (simulation->choices.descending && simulation->algorithm != ALGORITHM_FA2)
+        return refuse(why, "--kv descending is for fa2; %s takes keys in ascending order",
+                      algorithm_info(simulation->algorithm)->name);
+    return true;
+}
+
+/* A site that a float cannot hold: its name, or NULL.  INPUT is the reader's, and an exact
+   PV_PRODUCT means a fused step, which float has. */
+static const char *site_beyond_float(const struct policy *p)
+{
+    for (int i = 0; i < SITE_COUNT; i++) {
+        enum format f = p->site[i].format;
+        if (i == SITE_INPUT || (i == SITE_PV_PRODUCT && f == FORMAT_EXACT))
+            continue;
+        if (f == FORMAT_EXACT || f == FORMAT_FP64)
+            return site_name((enum site)i);
+    }
+    return NULL;
+}
+
+static bool choose_arithmetic(const struct scenario *s, const struct scenario_input *in,
+                              struct simulation *simulation, struct message *why)
+{
+    const char *name = s->value[OPTION_ARITH];
+    const struct problem *p = &in->problem;
+    const char *site = site_beyond_float(&simulation->policy);
+    bool wide_input = in->input_format == FORMAT_FP64 || in->input_format == FORMAT_EXACT;
+    if (name == NULL && (site != NULL || wide_input)) {
+        /* mpfr while it takes seconds, double beyond */
+        double work = (double)problem_units(p) * (double)p->Nq * (double)p->Nk * (double)p->D;
+        name = work <= 1 << 22 ? "mpfr" : "double";
+    }
+    if (name == NULL)
+        return true;
+    simulation->arith = arithmetic_named(name, why);
+    if (simulation->arith == NULL)
+        return false;
+    if (simulation->arith != arith_float())
+        return true;
+    if (site != NULL)
+        return refuse(why, "--arith float cannot hold site %s of this policy, which is wider than "
+                           "fp32; --arith double or mpfr is right", site);
+    if (wide_input)
+        return refuse(why, "--arith float takes inputs of fp32 and less; --dtype fp32, or --arith "
+                           "double, is right");
+    return true;
+}
+
+static bool read_number(const struct scenario *s, enum option o, int64_t least, int64_t most,
+                        int *x, struct message *why)
+{
+    int64_t value;
+    if (s->value[o] == NULL)
+        return true;
+    if (!parse_integer(option_info(o)->name, s->value[o], least, most, &value, why))
+        return false;
+    *x = (int)value;
+    return true;
+}
+
+bool scenario_simulation(const struct scenario *s, const struct scenario_input *in,
+                         struct simulation *simulation, struct message *why)
+{
+    enum format held = in->input_format;
+    long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    *simulation = simulation_default();
+    simulation->threads = processors > 1 && processors < 1024 ? (int)processors : 1;
+    return scenario_algorithm(s, &simulation->algorithm, why) &&
+           scenario_policy(s, held, &simulation->policy, why) &&
+           choose_faults(s, simulation, why) && choose_tiles(s, simulation, why) &&
+           choose_arithmetic(s, in, simulation, why) &&
+           read_number(s, OPTION_PRECISION, 24, 1 << 16, &simulation->precision, why) &&
+           read_number(s, OPTION_THREADS, 1, 1024, &simulation->threads, why);
+}
+
+/* The consecutive units the selection is about. */
+static bool choose_units(const struct scenario *s, const struct problem *p,
+                         struct simulation *simulation, struct message *why)
+{
+    struct selection selection;
+    int64_t first = INT64_MAX, last = -1, units = 0;
+    if (!s->given[OPTION_BATCH] && !s->given[OPTION_HEADS])
+        return true;
+    if (!scenario_select(s, p, &selection, why))
+        return false;
+    for (int64_t i = 0; i < selection.rows; i++) {
+        int64_t unit = selection.unit[i];
+        units += i == 0 || unit != selection.unit[i - 1];
+        first = unit < first ? unit : first;
+        last = unit > last ? unit : last;
+    }
+    selection_free(&selection);
+    if (units == 0)
+        return refuse(why, "--batch and --heads select no rows");
+    if (units != last - first + 1)
+        return refuse(why, "--batch and --heads: a trace wants neighbouring heads");
+    simulation->unit_first = first;
+    simulation->unit_count = units;
+    return true;
+}
+
+static struct trace *record(const struct scenario *s, struct simulation *simulation,
+                            const struct scenario_input *in, enum trace_detail detail,
+                            struct message *why)
+{
+    struct result result;
+    char *command;
+    simulation->trace = trace_new(detail);
+    if (simulation->trace == NULL) {
+        refuse(why, "no memory for a trace");
+        return NULL;
+    }
+    if (!simulate(&in->problem, simulation, &result, why)) {
+        trace_free(simulation->trace);
+        return NULL;
+    }
+    result_free(&result);
+    command = scenario_command(s);
+    trace_set_meta(simulation->trace, "command", command);
+    trace_set_meta(simulation->trace, "problem", in->name);
+    trace_set_meta(simulation->trace, "policy", simulation->policy.name);
+    trace_set_meta(simulation->trace, "algorithm", algorithm_info(simulation->algorithm)->name);
+    trace_set_meta(simulation->trace, "device", "simulated");
+    free(command);
+    return simulation->trace;
+}
+
+struct trace *scenario_trace(const struct scenario *s, enum trace_detail detail, bool twin,
+                             struct message *why)
+{
+    struct scenario_input in;
+    struct simulation simulation;
+    struct trace *trace = NULL;
+    if (!scenario_problem(s, &in, why))
+        return NULL;
+    if (scenario_simulation(s, &in, &simulation, why) &&
+        choose_units(s, &in.problem, &simulation, why)) {
+        simulation.threads = 1;
+        simulation.twin = twin;
+        trace = record(s, &simulation, &in, detail, why);
+    }
+    scenario_input_free(&in);
+    return trace;
+}
