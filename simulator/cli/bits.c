@@ -1,0 +1,211 @@
+/* bits.c: `flashulp bits NUMBER`: fields, neighbours, spacing, and which way it rounds.
+
+   NUMBER is decimal, C's hexadecimal floating point, or 0x and as many hex digits as the format has:
+   then it is the bits themselves. */
+#include <ctype.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "reference/place.h"
+#include "simulator/cli/cli.h"
+#include "simulator/report.h"
+
+/* "0x3EBC" and nothing else: how many digits follow, or 0. */
+static int hex_digits(const char *text)
+{
+    if (text[0] != '0' || (text[1] != 'x' && text[1] != 'X'))
+        return 0;
+    int n = 0;
+    while (isxdigit((unsigned char)text[2 + n]))
+        n++;
+    return text[2 + n] == 0 ? n : 0;
+}
+
+/* sign, exponent, fraction: a format of w exponent bits has emin = 2 - 2^(w-1). */
+static int exponent_bits(enum format f)
+{
+    int w = 1;
+    while (2 - (1 << (w - 1)) > format_info(f)->emin)
+        w++;
+    return w;
+}
+
+static void binary(char *out, uint64_t bits, int high, int count)
+{
+    for (int i = 0; i < count; i++)
+        out[i] = (bits >> (high - i)) & 1 ? '1' : '0';
+    out[count] = 0;
+}
+
+struct fields {
+    char sign[2], exponent[16], fraction[64], hex[24];
+};
+
+static struct fields fields_of(enum format f, double value)
+{
+    struct fields x;
+    uint64_t bits = format_encode(f, value);
+    int width = format_info(f)->bits, w = exponent_bits(f);
+    binary(x.sign, bits, width - 1, 1);
+    binary(x.exponent, bits, width - 2, w);
+    binary(x.fraction, bits, width - 2 - w, width - 1 - w);
+    snprintf(x.hex, sizeof x.hex, "0x%0*" PRIX64, width / 4, bits);
+    return x;
+}
+
+/* Which way the text went to become the number. */
+static const char *direction(const struct decimal_place *p)
+{
+    return p->side == 0 ? "exact" : p->side > 0 ? "down" : "up";
+}
+
+static void add_json(struct json *list, enum format f, const struct decimal_place *p)
+{
+    struct fields x = fields_of(f, p->value);
+    struct json *j = json_object(list, NULL);
+    json_string(j, "format", format_info(f)->name);
+    json_string(j, "bits", x.hex);
+    json_string(j, "sign", x.sign);
+    json_string(j, "exponent", x.exponent);
+    json_string(j, "fraction", x.fraction);
+    json_real(j, "value", p->value);
+    json_real(j, "ulp", format_ulp(f, p->value));
+    json_real(j, "position_ulp", p->ulps);
+    json_string(j, "rounds", direction(p));
+    json_truth(j, "tie", p->tie);
+    if (!isnan(p->value)) {
+        json_real(j, "next_up", format_next(f, p->value, 1));
+        json_real(j, "next_down", format_next(f, p->value, -1));
+    }
+}
+
+/* One line of the overview. */
+static void add_line(struct report *r, enum format f, const struct decimal_place *p)
+{
+    struct fields x = fields_of(f, p->value);
+    char place[32] = "";
+    if (p->side != 0 && isfinite(p->value))
+        snprintf(place, sizeof place, "%+.3f", p->ulps);
+    report_text(r, " %-9s%-19s %-24s %-9s %s\n", format_info(f)->name, x.hex,
+                number_text(f, p->value).text, place,
+                p->tie                           ? "a tie"
+                : isinf(p->value) && p->side != 0 ? "overflows"
+                                                  : direction(p));
+    report_row(r, "%s\t%s\t%s\t%s", format_info(f)->name, x.hex, number_text(FORMAT_FP64, p->value).text,
+               place);
+}
+
+static void add_place(struct report *r, const char *text, enum format f,
+                      const struct decimal_place *p)
+{
+    int exponent;
+    if (isnan(p->value)) {
+        report_text(r, " not a number; every NaN is written as these bits\n");
+        return;
+    }
+    struct number_text up = number_text(f, format_next(f, p->value, 1));
+    struct number_text down = number_text(f, format_next(f, p->value, -1));
+    if (isinf(p->value)) {
+        report_text(r, " %s; next down %s\n", p->side == 0 ? "infinity" : "overflows: the nearest "
+                    "number has no room for so large an exponent",
+                    p->value > 0 ? down.text : up.text);
+        return;
+    }
+    frexp(format_ulp(f, p->value), &exponent);
+    if (p->side == 0)
+        report_text(r, " input %.40s is this number exactly", text);
+    else
+        report_text(r, " input %.40s lies %+.3f ulp %s it", text, p->ulps,
+                    p->side > 0 ? "above" : "below");
+    report_text(r, "\n next up %s; next down %s; 1 ulp = 2^%d\n", up.text, down.text, exponent - 1);
+    if (p->side != 0)
+        report_text(r, " rounds %s: %s\n", p->side > 0 ? "down" : "up",
+                    p->tie ? "a tie, to the even fraction" : "nearest, not a tie");
+}
+
+static void add_details(struct report *r, const char *text, enum format f,
+                        const struct decimal_place *p)
+{
+    struct fields x = fields_of(f, p->value);
+    int w = (int)strlen(x.fraction);
+    report_text(r, " %s %s %s   %s   %s%s\n", x.sign, x.exponent, x.fraction, x.hex,
+                number_text(f, p->value).text,
+                w > 23 ? "" : w > 10 ? "   (sign exponent fraction)"
+                                     : "      (sign exponent fraction)");
+    add_place(r, text, f, p);
+    report_row(r, "%s\t%s\t%s\t%.9g", format_info(f)->name, x.hex,
+               number_text(FORMAT_FP64, p->value).text, p->ulps);
+}
+
+static bool usual_format(int digits, enum format *f)
+{
+    *f = digits == 8 ? FORMAT_FP32 : FORMAT_FP64;
+    return digits == 8 || digits == 16;
+}
+
+/* The bits themselves: their value is exact. */
+static bool from_bits(const char *text, bool format_given, enum format *f,
+                      struct decimal_place *place, struct message *why)
+{
+    int digits = hex_digits(text);
+    if (!format_given && !usual_format(digits, f))
+        return refuse(why, "%.24s: bits of which format? --format %s is right", text,
+                      digits <= 2 ? "e4m3 or e5m2" : digits <= 4 ? "bf16 or fp16" : "fp32 or fp64");
+    if (digits > format_info(*f)->bits / 4)
+        return refuse(why, "%.24s: %s has %d hex digits", text, format_info(*f)->name,
+                      format_info(*f)->bits / 4);
+    *place = (struct decimal_place){.value = format_decode(*f, strtoull(text, NULL, 16))};
+    return true;
+}
+
+static bool answer(struct report *r, const struct scenario *s, struct message *why)
+{
+    enum format f = FORMAT_FP32;
+    struct decimal_place place;
+    bool given = s->value[OPTION_FORMAT] != NULL;
+    if (s->problem == NULL)
+        return refuse(why, "which number? flashulp bits 0.1 --format bf16");
+    if (given && !format_from_name(s->value[OPTION_FORMAT], &f, why))
+        return false;
+    if (f == FORMAT_EXACT)
+        return refuse(why, "--format exact has no bits; flashulp list formats names those that do");
+    struct json *list = json_list(r->json, "formats");
+    report_row(r, "format\tbits\tvalue\tposition_ulp");
+    if (hex_digits(s->problem) > 0) {
+        if (!from_bits(s->problem, given, &f, &place, why))
+            return false;
+        add_details(r, s->problem, f, &place);
+        add_json(list, f, &place);
+        return true;
+    }
+    for (int i = given ? (int)f : FORMAT_FP64; i < (given ? (int)f + 1 : (int)FORMAT_COUNT); i++) {
+        if (!decimal_place(s->problem, (enum format)i, &place, why))
+            return false;
+        if (given)
+            add_details(r, s->problem, f, &place);
+        else
+            add_line(r, (enum format)i, &place);
+        add_json(list, (enum format)i, &place);
+    }
+    return true;
+}
+
+int cli_bits(int argc, char **argv)
+{
+    struct scenario s;
+    struct report r;
+    struct message why;
+    int status = 0;
+    if (!cli_scenario(&s, COMMAND_BITS, argc, argv, &status))
+        return status;
+    report_new(&r, &s);
+    if (!report_check_outputs(&s, "json md csv", NULL, 0, &why) || !answer(&r, &s, &why) ||
+        !report_finish(&r, &why))
+        status = cli_refused("bits", &why);
+    report_free(&r);
+    scenario_free(&s);
+    return status;
+}

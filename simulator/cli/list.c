@@ -1,0 +1,217 @@
+/* list.c: `flashulp list WHAT`: the tables, as they stand in the program. */
+#include <stdio.h>
+#include <string.h>
+
+#include "simulator/cli/cli.h"
+#include "simulator/examples.h"
+#include "simulator/inputs.h"
+#include "simulator/report.h"
+#include "simulator/scenario_parts.h"
+
+/* One entry: in the text, the table and the JSON list. */
+static void entry(struct report *r, struct json *list, const char *name, const char *meaning,
+                  const char *note)
+{
+    enum { NAME = 22 };
+    struct json *j = json_object(list, NULL);
+    report_text(r, " %-*s ", NAME - 2, name);
+    text_wrapped(&r->text, NAME, NAME, meaning);
+    if (note[0] != 0)
+        report_text(r, "%*s%s\n", NAME, "", note);
+    report_row(r, "%s\t%s\t%s", name, meaning, note);
+    json_string(j, "name", name);
+    json_string(j, "meaning", meaning);
+    if (note[0] != 0)
+        json_string(j, "note", note);
+}
+
+static void list_formats(struct report *r, struct json *list)
+{
+    for (int f = 0; f < FORMAT_COUNT; f++) {
+        const struct format_info *info = format_info((enum format)f);
+        char note[80] = "";
+        if (info->precision > 0)
+            snprintf(note, sizeof note, "%d bits, significand %d, 2^%d to %.8g", info->bits,
+                     info->precision, info->emin, info->largest);
+        entry(r, list, info->name, info->meaning, note);
+    }
+}
+
+/* One column per policy. */
+static void list_sites(struct report *r, struct json *list)
+{
+    report_text(r, "%-12s ", "");
+    text_append(&r->table, "name");
+    for (int p = 0; p < POLICY_COUNT; p++) {
+        report_text(r, "%-8s ", policy_name((enum policy_id)p));
+        text_append(&r->table, "\t%s", policy_name((enum policy_id)p));
+    }
+    report_text(r, "\n");
+    text_append(&r->table, "\tmeaning\n");
+    for (int s = 0; s < SITE_COUNT; s++) {
+        struct json *j = json_object(list, NULL), *formats;
+        json_string(j, "name", site_name((enum site)s));
+        json_string(j, "meaning", site_meaning((enum site)s));
+        formats = json_object(j, "formats");
+        report_text(r, "%-12s ", site_name((enum site)s));
+        text_append(&r->table, "%s", site_name((enum site)s));
+        for (int p = 0; p < POLICY_COUNT; p++) {
+            struct policy policy = policy_table((enum policy_id)p);
+            const char *format = format_info(policy.site[s].format)->name;
+            json_string(formats, policy_name((enum policy_id)p), format);
+            report_text(r, p == POLICY_COUNT - 1 ? "%s\n" : "%-8s ", format);
+            text_append(&r->table, "\t%s", format);
+        }
+        report_text(r, "   ");
+        text_wrapped(&r->text, 3, 3, site_meaning((enum site)s));
+        text_append(&r->table, "\t%s\n", site_meaning((enum site)s));
+    }
+}
+
+static void list_steps(struct report *r, struct json *list)
+{
+#define STEP(id, label, equation, meaning, lesson, names, anchored)                                \
+    entry(r, list, label, equation, meaning);
+#include "simulator/steps.def"
+#undef STEP
+}
+
+static void list_algorithms(struct report *r, struct json *list)
+{
+    for (int a = 0; a < ALGORITHM_COUNT; a++) {
+        const struct algorithm_info *info = algorithm_info((enum algorithm)a);
+        entry(r, list, info->name, info->meaning, info->source);
+    }
+}
+
+static void list_policies(struct report *r, struct json *list)
+{
+    for (int p = 0; p < POLICY_COUNT; p++)
+        entry(r, list, policy_name((enum policy_id)p), policy_meaning((enum policy_id)p), "");
+}
+
+static void list_orders(struct report *r, struct json *list)
+{
+#define ORDER(id, name, meaning) entry(r, list, name, meaning, "");
+#include "simulator/orders.def"
+#undef ORDER
+}
+
+static void list_special(struct report *r, struct json *list)
+{
+#define SPECIAL(id, name, meaning) entry(r, list, name, meaning, "");
+#include "simulator/special.def"
+#undef SPECIAL
+}
+
+static void list_functions(struct report *r, struct json *list)
+{
+#define FUNCTION(id, name, meaning) entry(r, list, name, meaning, "");
+#include "simulator/special.def"
+#undef FUNCTION
+}
+
+static void list_examples(struct report *r, struct json *list)
+{
+    for (int e = 0; e < EXAMPLE_COUNT; e++) {
+        const struct example_info *info = example_info((enum example)e);
+        entry(r, list, info->name, info->meaning, info->source);
+    }
+}
+
+static void list_faults(struct report *r, struct json *list)
+{
+    for (int f = 0; f < FAULT_COUNT; f++)
+        entry(r, list, fault_name((enum fault)f), fault_meaning((enum fault)f), "");
+}
+
+static void list_families(struct report *r, struct json *list)
+{
+    for (int n = 0; input_family(n) != NULL; n++)
+        entry(r, list, input_family(n)->name, input_family(n)->meaning, "");
+}
+
+static void list_verbs(struct report *r, struct json *list)
+{
+#define VERB(id, name, meaning) entry(r, list, name, meaning, "");
+#include "simulator/verbs.def"
+#undef VERB
+}
+
+static void list_tensors(struct report *r, struct json *list)
+{
+#define TENSOR(id, symbol, meaning) entry(r, list, symbol, meaning, "");
+#include "simulator/tensors.def"
+#undef TENSOR
+}
+
+static const struct {
+    const char *name, *meaning;
+    void (*fill)(struct report *r, struct json *list);
+} tables[] = {
+    {"formats", "number formats", list_formats},
+    {"sites", "the places where a value is rounded", list_sites},
+    {"steps", "what a walk shows", list_steps},
+    {"algorithms", "the listings of the literature", list_algorithms},
+    {"policies", "where to round and to what", list_policies},
+    {"orders", "how sums are taken", list_orders},
+    {"special", "how exp, log and tanh are computed", list_special},
+    {"functions", "the transcendental functions", list_functions},
+    {"examples", "problems that have names", list_examples},
+    {"faults", "the switches of fa2-printed", list_faults},
+    {"families", "generated inputs", list_families},
+    {"verbs", "the operations algorithms are written in", list_verbs},
+    {"tensors", "the arrays algorithms name", list_tensors},
+};
+enum { TABLES = sizeof tables / sizeof tables[0] };
+
+static bool find_table(const char *word, int *table, struct message *why)
+{
+    const char *names[TABLES];
+    for (*table = 0; *table < TABLES; ++*table) {
+        names[*table] = tables[*table].name;
+        if (strcmp(tables[*table].name, word) == 0)
+            return true;
+    }
+    if (strcmp(word, "kernels") == 0 || strcmp(word, "devices") == 0)
+        return refuse(why, "%s is not built yet; flashulp list names what is", word);
+    const char *near = nearest_name(word, names, TABLES);
+    return refuse(why, "no table is named %.40s; %s%s%s", word,
+                  near != NULL ? "did you mean " : "flashulp list names them",
+                  near != NULL ? near : "", near != NULL ? "?" : "");
+}
+
+static bool answer(struct report *r, const struct scenario *s, struct message *why)
+{
+    int table;
+    if (s->problem == NULL) {
+        report_row(r, "name\tmeaning\tnote");
+        struct json *list = json_list(r->json, "tables");
+        for (int i = 0; i < TABLES; i++)
+            entry(r, list, tables[i].name, tables[i].meaning, "");
+        return true;
+    }
+    if (!find_table(s->problem, &table, why))
+        return false;
+    if (tables[table].fill != list_sites)
+        report_row(r, "name\tmeaning\tnote");
+    tables[table].fill(r, json_list(r->json, tables[table].name));
+    return true;
+}
+
+int cli_list(int argc, char **argv)
+{
+    struct scenario s;
+    struct report r;
+    struct message why;
+    int status = 0;
+    if (!cli_scenario(&s, COMMAND_LIST, argc, argv, &status))
+        return status;
+    report_new(&r, &s);
+    if (!report_check_outputs(&s, "json md csv", NULL, 0, &why) || !answer(&r, &s, &why) ||
+        !report_finish(&r, &why))
+        status = cli_refused("list", &why);
+    report_free(&r);
+    scenario_free(&s);
+    return status;
+}

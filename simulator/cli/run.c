@@ -1,0 +1,360 @@
+/* run.c: `flashulp run PROBLEM`: one algorithm; its output and a digest of the bits.
+
+   The text shows eight numbers, --json 64, --out and --lse everything.  -o FILE.safetensors writes
+   a capture: q, k, v, o.NAME, lse.NAME with NAME = algorithm:policy. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "reference/judge.h"
+#include "simulator/cli/cli.h"
+#include "simulator/report.h"
+#include "simulator/scenario_parts.h"
+
+struct finished {
+    const struct scenario *scenario;
+    struct scenario_input input;
+    struct simulation simulation;
+    struct selection selection;
+    struct result result;
+    int64_t *row_start; /* of each unit in the result */
+    double seconds;
+};
+
+static enum format out_format(const struct finished *x)
+{
+    enum format f = x->simulation.policy.site[SITE_OUT].format;
+    return f == FORMAT_EXACT ? FORMAT_FP64 : f;
+}
+
+static enum format lse_format(const struct finished *x)
+{
+    enum format f = x->simulation.policy.site[SITE_LSE].format;
+    return f == FORMAT_EXACT || f == FORMAT_FP64 ? FORMAT_FP64 : FORMAT_FP32;
+}
+
+/* What a file holds: fp32's variants are stored as fp32. */
+static enum format file_format(enum format f)
+{
+    return f == FORMAT_FP32_FTZ || f == FORMAT_TF32 ? FORMAT_FP32 : f;
+}
+
+/* Rough speeds in multiply-adds a second, measured on one core of a small machine. */
+static double expected_seconds(const struct finished *x)
+{
+    const struct problem *p = &x->input.problem;
+    bool slow = x->simulation.arith == &arith_mpfr;
+    double work = (double)problem_units(p) * (double)p->Nq * (double)p->Nk * (2 * (double)p->D + 40);
+    double speed = slow ? 5e6 : x->simulation.arith == &arith_double ? 2e8 : 1e9;
+    return work / speed / (double)x->simulation.threads;
+}
+
+static double output(const struct finished *x, int64_t i, int64_t d)
+{
+    int64_t row = x->row_start[x->selection.unit[i]] + x->selection.row[i];
+    return x->result.O[row * x->result.D + d];
+}
+
+static double logarithm(const struct finished *x, int64_t i)
+{
+    return x->result.lse[x->row_start[x->selection.unit[i]] + x->selection.row[i]];
+}
+
+static bool find_rows(struct finished *x, struct message *why)
+{
+    int64_t units = problem_units(&x->input.problem), start = 0;
+    x->row_start = malloc(((size_t)units + 1) * sizeof *x->row_start);
+    if (x->row_start == NULL)
+        return refuse(why, "no memory");
+    for (int64_t n = 0; n < units; n++) {
+        x->row_start[n] = start;
+        start += problem_head(&x->input.problem, n).Nq;
+    }
+    return true;
+}
+
+/* The whole output (columns = D) or the logarithms (columns = 0) as a tensor in b, h, n order. */
+static bool as_tensor(const struct finished *x, bool lse, struct tensor *t, struct message *why)
+{
+    const struct problem *p = &x->input.problem;
+    const int64_t shape[TENSOR_MAX_RANK] = {p->B, p->Hq, p->Nq, p->D};
+    enum format f = file_format(lse ? lse_format(x) : out_format(x));
+    if (!tensor_new(t, f, lse ? 3 : 4, shape, why))
+        return false;
+    for (int64_t n = 0; n < problem_units(p); n++) {
+        struct head h = problem_head(p, n);
+        for (int64_t r = 0; r < h.Nq; r++) {
+            int64_t row = x->row_start[n] + r;
+            if (lse)
+                tensor_set(t, h.batch, h.head, h.q0 + r, 0, x->result.lse[row]);
+            for (int64_t d = 0; !lse && d < p->D; d++)
+                tensor_set(t, h.batch, h.head, h.q0 + r, d, x->result.O[row * p->D + d]);
+        }
+    }
+    return true;
+}
+
+static bool write_tensor(struct report *r, const struct finished *x, enum option o, bool lse,
+                         struct message *why)
+{
+    struct tensor t;
+    const char *path = x->scenario->value[o];
+    if (path == NULL)
+        return true;
+    if (!as_tensor(x, lse, &t, why))
+        return false;
+    report_making(r, path);
+    bool ok = tensor_write_npy(path, &t, x->scenario->given[OPTION_FORCE], why);
+    tensor_free(&t);
+    return ok;
+}
+
+/* What a reader of the capture needs to ask the same question; the default scale is left out,
+   because 1/sqrt(D) is no double. */
+static bool add_metadata(const struct finished *x, struct bundle *b, struct message *why)
+{
+    const struct problem *p = &x->input.problem;
+    char *command = scenario_command(x->scenario), text[64];
+    bool ok = bundle_add_meta(b, "engine", "flashulp", why) &&
+              bundle_add_meta(b, "command", command, why) &&
+              bundle_add_meta(b, "layout", "bhnd", why) &&
+              bundle_add_meta(b, "causal", p->mask.causal ? "true" : "false", why);
+    free(command);
+    if (ok && p->scale.root == 1) {
+        snprintf(text, sizeof text, "%.17g", p->scale.value);
+        ok = bundle_add_meta(b, "scale", text, why);
+    }
+    if (ok && p->mask.align == ALIGN_TOP_LEFT)
+        ok = bundle_add_meta(b, "causal_align", "top-left", why);
+    if (ok && (p->mask.left >= 0 || p->mask.right >= 0)) {
+        snprintf(text, sizeof text, "%lld,%lld", (long long)p->mask.left,
+                 (long long)p->mask.right);
+        ok = bundle_add_meta(b, "window", text, why);
+    }
+    if (ok && p->softcap > 0) {
+        snprintf(text, sizeof text, "%.17g", p->softcap);
+        ok = bundle_add_meta(b, "softcap", text, why);
+    }
+    return ok;
+}
+
+static bool write_capture(struct report *r, const struct finished *x, const char *path,
+                          struct message *why)
+{
+    const struct problem *p = &x->input.problem;
+    struct bundle b = {0};
+    struct tensor O = {0}, lse = {0};
+    char name[2][128];
+    snprintf(name[0], sizeof name[0], "o.%.40s:%.47s", algorithm_info(x->simulation.algorithm)->name,
+             x->simulation.policy.name);
+    snprintf(name[1], sizeof name[1], "lse.%.96s", name[0] + 2);
+    if (p->cu_q != NULL)
+        return refuse(why, "-o %.200s: a capture of packed sequences is not built yet", path);
+    bool ok = as_tensor(x, false, &O, why) && as_tensor(x, true, &lse, why) &&
+              bundle_add(&b, "q", &p->q, why) && bundle_add(&b, "k", &p->k, why) &&
+              bundle_add(&b, "v", &p->v, why) && bundle_add(&b, name[0], &O, why) &&
+              bundle_add(&b, name[1], &lse, why) && add_metadata(x, &b, why);
+    if (ok) {
+        report_making(r, path);
+        ok = bundle_write(path, &b, x->scenario->given[OPTION_FORCE], why);
+    }
+    bundle_free(&b);
+    tensor_free(&O);
+    tensor_free(&lse);
+    return ok;
+}
+
+static bool write_outputs(struct report *r, const struct finished *x, struct message *why)
+{
+    char *path;
+    bool ok = write_tensor(r, x, OPTION_OUT, false, why) &&
+              write_tensor(r, x, OPTION_LSE, true, why);
+    for (int n = 0; ok && (path = report_output(x->scenario, n)) != NULL; n++) {
+        ok = !ends_with(path, ".safetensors") || write_capture(r, x, path, why);
+        free(path);
+    }
+    if (!ok)
+        report_undo(r);
+    return ok;
+}
+
+static void describe(struct report *r, const struct finished *x)
+{
+    const struct problem *p = &x->input.problem;
+    const struct simulation *s = &x->simulation;
+    const char *special = "?";
+#define SPECIAL(id, name, meaning)                                                                 \
+    if (s->policy.special == SPECIAL_##id)                                                         \
+        special = name;
+#include "simulator/special.def"
+#undef SPECIAL
+    report_text(r, "%s   q %lld,%lld,%lld,%lld   k v %lld,%lld,%lld,%lld   %s\n", x->input.name,
+                (long long)p->B, (long long)p->Hq, (long long)p->Nq, (long long)p->D,
+                (long long)p->B, (long long)p->Hkv, (long long)p->Nk, (long long)p->D,
+                format_info(x->input.input_format)->name);
+    report_text(r, "%s   policy %s   exp %s   arithmetic %s\n", algorithm_info(s->algorithm)->name,
+                s->policy.name, special, s->arith->name);
+    report_text(r, "%s", x->input.remarks);
+    json_string(r->json, "algorithm", algorithm_info(s->algorithm)->name);
+    json_string(r->json, "policy", s->policy.name);
+    json_string(r->json, "special", special);
+    json_string(r->json, "arith", s->arith->name);
+}
+
+static void add_shape(struct report *r, const struct problem *p)
+{
+    struct json *shape = json_list(r->json, "shape");
+    json_whole(shape, NULL, p->B);
+    json_whole(shape, NULL, p->Hq);
+    json_whole(shape, NULL, p->Nq);
+    json_whole(shape, NULL, p->D);
+}
+
+/* The first row's, as a sample of them. */
+static void add_logarithm(struct report *r, const struct finished *x, const struct head *h,
+                          int64_t n)
+{
+    char where[64];
+    snprintf(where, sizeof where, "L[%lld,%lld,%lld]", (long long)h->batch, (long long)h->head,
+             (long long)n);
+    report_text(r, " %-16s %s\n", where, number_text(lse_format(x), logarithm(x, 0)).text);
+}
+
+/* O[b,h,n,d] and its bits; the whole selection goes to the table and 64 numbers to JSON. */
+static void add_numbers(struct report *r, const struct finished *x)
+{
+    enum { IN_TEXT = 8, IN_JSON = 64 };
+    enum format f = out_format(x);
+    struct json *list = json_list(r->json, "output"), *lse = json_list(r->json, "lse");
+    int64_t shown = 0;
+    report_row(r, "batch\thead\trow\tdim\tvalue\tbits");
+    for (int64_t i = 0; i < x->selection.rows; i++) {
+        struct head h = problem_head(&x->input.problem, x->selection.unit[i]);
+        int64_t n = h.q0 + x->selection.row[i];
+        for (int64_t k = 0; k < x->selection.dims; k++, shown++) {
+            int64_t d = x->selection.dim[k];
+            double value = output(x, i, d);
+            unsigned long long bits = format_encode(f, value);
+            int digits = format_info(f)->bits / 4;
+            char where[64];
+            snprintf(where, sizeof where, "O[%lld,%lld,%lld,%lld]", (long long)h.batch,
+                     (long long)h.head, (long long)n, (long long)d);
+            if (shown < IN_TEXT)
+                report_text(r, " %-16s %-22s 0x%0*llX\n", where, number_text(f, value).text, digits,
+                            bits);
+            if (shown < IN_JSON)
+                json_real(list, NULL, value);
+            report_row(r, "%lld\t%lld\t%lld\t%lld\t%s\t0x%0*llX", (long long)h.batch,
+                       (long long)h.head, (long long)n, (long long)d,
+                       number_text(f, value).text, digits, bits);
+        }
+        if (i < IN_JSON)
+            json_real(lse, NULL, logarithm(x, i));
+        if (i == 0)
+            add_logarithm(r, x, &h, n);
+    }
+    if (shown > IN_TEXT)
+        report_text(r, " ... %s more numbers: --out FILE.npy, -o FILE.csv\n",
+                    grouped(shown - IN_TEXT).text);
+}
+
+/* The chosen rows against the certified result. */
+static bool check(struct report *r, const struct finished *x, struct message *why)
+{
+    struct error_summary e;
+    const struct selection *s = &x->selection;
+    double *got = malloc((size_t)(s->dims > 0 ? s->dims : 1) * sizeof *got);
+    if (got == NULL)
+        return refuse(why, "no memory");
+    error_start(&e);
+    for (int64_t i = 0; i < s->rows; i++) {
+        struct head h = problem_head(&x->input.problem, s->unit[i]);
+        cli_progress("run", i, s->rows);
+        for (int64_t k = 0; k < s->dims; k++)
+            got[k] = output(x, i, s->dim[k]);
+        judge_row(&e, &h, s->row[i], s->dim, s->dims, out_format(x), got);
+    }
+    cli_progress("run", s->rows, s->rows);
+    free(got);
+    report_text(r, "certified  %s of %s outputs are correctly rounded (%.1f %%)\n",
+                grouped(e.correctly_rounded).text, grouped(e.elements).text,
+                e.elements > 0 ? 100.0 * (double)e.correctly_rounded / (double)e.elements : 100.0);
+    report_text(r, "           largest error %.3f ulp, mean %+.4f ulp of %s\n", e.max_ulp,
+                error_bias(&e), format_info(out_format(x))->name);
+    if (e.different_kind > 0)
+        report_text(r, "           %s outputs are of another kind (NaN or infinite)\n",
+                    grouped(e.different_kind).text);
+    struct json *j = json_object(r->json, "check");
+    json_whole(j, "elements", e.elements);
+    json_whole(j, "correctly_rounded", e.correctly_rounded);
+    json_whole(j, "different_kind", e.different_kind);
+    json_real(j, "max_ulp", e.max_ulp);
+    json_real(j, "mean_signed_ulp", error_bias(&e));
+    return true;
+}
+
+static bool say(struct report *r, const struct finished *x, struct message *why)
+{
+    char digest[24];
+    const struct selection *s = &x->selection;
+    snprintf(digest, sizeof digest, "%016llx", (unsigned long long)x->result.digest);
+    describe(r, x);
+    json_string(r->json, "digest", digest);
+    add_shape(r, &x->input.problem);
+    if (s->rows < s->rows_total)
+        report_text(r, "%s of %s rows\n", grouped(s->rows).text, grouped(s->rows_total).text);
+    add_numbers(r, x);
+    if (x->scenario->given[OPTION_CHECK] && !check(r, x, why))
+        return false;
+    json_real(r->json, "seconds", x->seconds);
+    report_text(r, "digest %s   (FNV-1a-64 of all of O in %s, then L)   %.3f s\n", digest,
+                format_info(x->simulation.policy.site[SITE_OUT].format)->name, x->seconds);
+    return true;
+}
+
+static bool run_it(struct finished *x, struct message *why)
+{
+    struct timespec start, end;
+    clock_gettime(CLOCK_MONOTONIC, &start);
+    if (!simulate(&x->input.problem, &x->simulation, &x->result, why))
+        return false;
+    clock_gettime(CLOCK_MONOTONIC, &end);
+    x->seconds = (double)(end.tv_sec - start.tv_sec) + 1e-9 * (double)(end.tv_nsec - start.tv_nsec);
+    return find_rows(x, why);
+}
+
+static bool run(struct finished *x, struct report *r, struct message *why)
+{
+    static const enum option files[] = {OPTION_OUT, OPTION_LSE};
+    const struct scenario *s = x->scenario;
+    if (!report_check_outputs(s, "json md csv safetensors", files, 2, why) ||
+        !scenario_problem(s, &x->input, why))
+        return false;
+    if (!scenario_simulation(s, &x->input, &x->simulation, why) ||
+        !scenario_select(s, &x->input.problem, &x->selection, why))
+        return false;
+    cli_expect("run", expected_seconds(x));
+    return run_it(x, why) && say(r, x, why) && write_outputs(r, x, why) && report_finish(r, why);
+}
+
+int cli_run(int argc, char **argv)
+{
+    struct scenario s;
+    struct report r;
+    struct message why;
+    int status = 0;
+    if (!cli_scenario(&s, COMMAND_RUN, argc, argv, &status))
+        return status;
+    struct finished x = {.scenario = &s};
+    report_new(&r, &s);
+    if (!run(&x, &r, &why))
+        status = cli_refused("run", &why);
+    free(x.row_start);
+    result_free(&x.result);
+    selection_free(&x.selection);
+    scenario_input_free(&x.input);
+    report_free(&r);
+    scenario_free(&s);
+    return status;
+}
