@@ -31,8 +31,9 @@ void lift_free(struct lift *l)
                 l->exact.arith->element_free(l->tile[which][k].data, l->room[which][k]);
             free(l->tile[which][k].lo);
         }
-        run_free(run_of(l, which));
     }
+    run_free(&l->exact);
+    run_free(&l->argument);
 }
 
 /* Makes copy `k` hold exactly what `from` holds. */

@@ -114,7 +114,7 @@ void watch_free(struct watch *w, struct run *r)
 static double anchor_factor(const struct run *r, int i)
 {
     double m[2], exact[2];
-    if (r->anchor == NULL || r->anchor->rows <= i)
+    if (r->watch == NULL || r->anchor == NULL || r->anchor->rows <= i)
         return 1;
     r->arith->get_wide(r->anchor->data, (size_t)i, m);
     r->watch->twin.arith->get_wide(r->anchor->twin->data, (size_t)i, exact);
