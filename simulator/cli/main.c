@@ -1,4 +1,5 @@
 /* main.c: the `flashulp` command: its front page, its help, and the way to each verb. */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -172,13 +173,15 @@ static int unknown_verb(const char *word)
     return 2;
 }
 
-/* Help and version go to the output, which may be a full disk too. */
-static int flushed(int status)
+/* What was printed past the reports, such as help, may meet a full disk too. */
+static int flushed(const char *verb, int status)
 {
-    if (fflush(stdout) == 0 && !ferror(stdout))
+    struct message why;
+    errno = 0;
+    if (status == 2 || (fflush(stdout) == 0 && !ferror(stdout)))
         return status;
-    perror("flashulp: the output cannot be written");
-    return 2;
+    refuse(&why, "the output cannot be written: %s", strerror(errno != 0 ? errno : EIO));
+    return cli_refused(verb, &why);
 }
 
 int main(int argc, char **argv)
@@ -187,14 +190,14 @@ int main(int argc, char **argv)
     inputs_register();
     if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0 || strcmp(word, "help") == 0) {
         front_page();
-        return flushed(0);
+        return flushed(word, 0);
     }
     if (strcmp(word, "--version") == 0) {
         printf("%s\n", version);
-        return flushed(0);
+        return flushed(word, 0);
     }
     for (int c = 0; c < COMMAND_COUNT; c++)
         if (strcmp(command_info((enum command)c)->name, word) == 0)
-            return flushed(verbs[c](argc - 2, argv + 2));
+            return flushed(word, verbs[c](argc - 2, argv + 2));
     return unknown_verb(word);
 }

@@ -1,0 +1,239 @@
+#!/bin/sh
+# The command from outside: every refusal compared whole (exit 2, one sentence, nothing written), and
+# what the verbs print.  TAP on the output.  usage: tests/check_cli.sh   (FLASHULP_BUILD: build)
+program=$(cd "${FLASHULP_BUILD:-build}" && pwd)/flashulp
+folder=$(mktemp -d) && trap 'rm -rf "$folder"' EXIT INT TERM
+cd "$folder" || exit 1
+count=0 failed=0
+unset NO_COLOR
+
+verdict() { # name, is it ok?, what was got
+    count=$((count + 1))
+    if [ "$2" = yes ]; then
+        echo "ok $count - $1"
+    else
+        echo "not ok $count - $1"
+        printf '%s\n' "$3" | sed 's/^/#   /'
+        failed=$((failed + 1))
+    fi
+}
+
+# refused SENTENCE VERB WORDS...: exit 2, that one line, no output, no new file
+refused() {
+    want="flashulp $1"
+    shift
+    before=$(ls -A | sort)
+    "$program" "$@" >../out.$$ 2>../err.$$
+    status=$?
+    got=$(cat ../err.$$)
+    ok=yes
+    [ $status -eq 2 ] && [ "$got" = "$want" ] && [ ! -s ../out.$$ ] || ok=no
+    [ "$(ls -A | sort)" = "$before" ] || ok=no
+    verdict "refused: flashulp $*" $ok "exit $status: $got
+want: $want
+output: $(head -c 200 ../out.$$)
+files: $(ls -A | tr '\n' ' ')"
+    rm -f ../out.$$ ../err.$$
+}
+
+# prints STATUS PATTERN VERB WORDS...: that exit status, a line of the output matching the pattern
+prints() {
+    want=$1 pattern=$2
+    shift 2
+    got=$("$program" "$@" 2>&1)
+    status=$?
+    ok=no
+    [ $status -eq "$want" ] && printf '%s\n' "$got" | grep -q -e "$pattern" && ok=yes
+    verdict "flashulp $* prints $pattern" $ok "exit $status
+$got"
+}
+
+same() { # name, got, want
+    ok=no
+    [ "$2" = "$3" ] && ok=yes
+    verdict "$1" $ok "got  $2
+want $3"
+}
+
+# --- verbs and options
+refused 'rum: no such verb; did you mean run?' rum fa2-4
+refused 'xyzzy: no such verb; flashulp --help lists them' xyzzy
+refused "audit: not built yet (runs, or a GPU's own output, against the true result)" audit fa2-4
+refused 'view: not built yet (the viewer)' view fa2-4
+refused 'run: unknown option --polcy; did you mean --policy?' run fa2-4 --polcy fp32
+refused 'run: unknown option --xyzzy; flashulp run --help lists the options' run fa2-4 --xyzzy
+refused 'exact: --policy is an option of walk, run and trace, not of exact' exact fa2-4 --policy fp32
+refused 'run: --policy needs a word after it: NAME' run fa2-4 --policy
+refused 'run: --kernel is not built yet (models of shipped kernels); flashulp run --help lists what is' \
+    run fa2-4 --kernel fa2-split@H200
+refused 'run: fa2-4 and p1: one is right' run fa2-4 p1
+
+# --- names
+refused 'run: unknown algorithm "fa3"; did you mean fa1?' run fa2-4 --algorithm fa3
+refused 'run: unknown algorithm "flash"; flashulp list algorithms' run fa2-4 --algorithm flash
+refused 'run: no policy is called "gpu-bf61"; did you mean gpu-bf16?' run fa2-4 --policy gpu-bf61
+refused 'run: --set: no site is called "PROBE"; did you mean PROB?' run fa2-4 --set PROBE=bf16
+refused "run: --set PROB: unknown format 'bf61': the formats are exact, fp64, fp32, fp32-ftz, tf32, fp16, bf16, e4m3, e5m2" \
+    run fa2-4 --set PROB=bf61
+refused 'run: unknown fault "tile-mox"; did you mean tile-max?' \
+    run fa2-4 --algorithm fa2-printed --fault tile-mox
+refused 'run: --fault tile-max: fa2 has no such fault; fa2-printed has them all' \
+    run fa2-4 --fault tile-max
+refused 'run: no family is named gausian; did you mean gaussian?' \
+    run --generate gausian --shape 1,1,1,1,1,1
+refused 'run: no example is named fa2-5; did you mean fa2-4?' run fa2-5
+refused 'list: no table is named formts; did you mean formats?' list formts
+refused 'list: kernels is not built yet; flashulp list names what is' list kernels
+refused 'list: devices is not built yet; flashulp list names what is' list devices
+
+# --- problems
+refused 'run: no problem is named; an example (fa2-4), a .safetensors or .npz file, --q --k --v, --scores --values, or --generate is right' run
+refused 'run: --scores and --values go together' run --scores '1 2'
+refused 'run: fa2-4 and --scores each name a problem; one is right' run fa2-4 --scores 1 --values 1
+refused 'run: tile 1 has 2 scores but 1 values' run --scores '1 2' --values 1
+refused "run: --scores: 'x' is no number; blanks separate numbers, | ends a tile" \
+    run --scores '1 x' --values '1 2'
+refused 'run: --generate needs --shape B,Hq,Hkv,Nq,Nk,D' run --generate gaussian
+refused 'run: --shape 1,3,2,4,4,8: Hq 3 is not a multiple of Hkv 2' \
+    run --generate gaussian --shape 1,3,2,4,4,8
+refused 'run: --shape 1,2: B,Hq,Hkv,Nq,Nk,D, 6 whole numbers, is right' \
+    run --generate gaussian --shape 1,2
+refused 'run: --shape 1048576,1048576,1,1048576,1,1048576: more elements than 2^48' \
+    run --generate gaussian --shape 1048576,1048576,1,1048576,1,1048576
+refused 'run: --shape 281474976710656,1,1,281474976710656,1,1: more elements than 2^48' \
+    run --generate gaussian --shape 281474976710656,1,1,281474976710656,1,1
+refused 'run: --shape 99999999999999999999,1,1,1,1,1: B,Hq,Hkv,Nq,Nk,D, 6 whole numbers, is right' \
+    run --generate gaussian --shape 99999999999999999999,1,1,1,1,1
+refused 'run: --window -2,0: a side is -1 (unlimited) or 0 and more' run fa2-4 --window -2,0
+refused 'run: --softcap -1: 0 (none) or a positive number is right' run fa2-4 --softcap -1
+refused 'run: --softcap nan: 0 (none) or a positive number is right' run fa2-4 --softcap nan
+refused 'run: --scale inf: a finite number is right' run fa2-4 --scale inf
+refused 'run: --cu-seqlens of k ends with 1, but k has 4 rows' run fa2-4 --cu-seqlens 0,1
+refused 'run: --tile 0,-1: -1 is outside 0 to 65536' run fa2-4 --tile 0,-1
+refused 'run: --threads 0: a whole number from 1 to 1024 is right' run fa2-4 --threads 0
+refused 'exact: --digits 0: a whole number from 1 to 100000 is right' exact fa2-4 --digits 0
+refused 'exact: --rows 1: numbers from 0 to 0 and ranges of them are right' exact fa2-4 --rows 1
+refused 'run: --arith float cannot hold site CONST of this policy, which is wider than fp32; --arith double or mpfr is right' \
+    run fa2-4 --policy exact --arith float
+
+# --- files
+printf 'not a tensor at all' >junk.npy
+printf 'not a tensor at all' >junk.safetensors
+printf '\200\002}q\000.' >model.pt
+: >empty.npy
+mkdir folder.npy
+"$program" run --generate gaussian --shape 1,4,2,3,5,8 -o cap.safetensors --out o.npy --lse l.npy \
+    >/dev/null || echo "not ok 0 - files to test with"
+head -c 100 o.npy >cut.npy
+refused 'run: gone.npy: no such file' run --q gone.npy --k o.npy --v o.npy
+refused 'run: gone.safetensors: no such file' run gone.safetensors
+refused 'run: --q, --k and --v go together; --k is missing' run --q o.npy --v o.npy
+refused 'run: junk.npy: neither .npy, .npz nor .safetensors, by its first bytes' \
+    run --q junk.npy --k o.npy --v o.npy
+refused 'run: junk.safetensors: neither .npy, .npz nor .safetensors, by its first bytes' \
+    run junk.safetensors
+refused 'run: empty.npy: the file is empty' run --q empty.npy --k o.npy --v o.npy
+refused 'run: folder.npy: a folder, not a regular file' run --q folder.npy --k o.npy --v o.npy
+refused "run: model.pt: a PyTorch file, which can run code and is not read; convert it: python3 -c \"import sys, torch, safetensors.torch as s; s.save_file({k: v.contiguous() for k, v in torch.load(sys.argv[1], map_location='cpu').items()}, sys.argv[2])\" IN.pt OUT.safetensors" \
+    run model.pt
+refused 'run: o.npy: one .npy tensor; a file of several is wanted (.npz, .safetensors)' run o.npy
+refused 'run: q (1, 4, 3, 8), k (1, 4, 3, 8), v (1, 4, 3) as (B, H, N, D): v has another D than q and k, which is not supported' \
+    run --q o.npy --k o.npy --v l.npy
+refused 'trace: cut.trace: no such file' trace cut.trace
+
+# --- outputs
+echo kept >there.json
+refused 'run: -o there.json exists; give --force to replace it' run fa2-4 -o there.json
+same 'a refused command leaves the file alone' "$(cat there.json)" kept
+echo kept >there.npy
+refused 'run: --out there.npy exists; give --force to replace it' run fa2-4 --out there.npy
+refused 'run: -o report.txt: the ending says what is written; one of .json, .md, .csv, .safetensors is right' \
+    run fa2-4 -o report.txt
+refused 'exact: -o o.safetensors: the ending says what is written; one of .json, .md, .csv is right' \
+    exact fa2-4 -o o.safetensors
+refused 'trace: -o t.json: the ending says what is written; one of .trace is right' \
+    trace fa2-4 -o t.json
+refused 'run: -o nowhere/a.json: cannot be created: No such file or directory' \
+    run fa2-4 -o nowhere/a.json
+refused 'run: --out /dev/full: not a regular file; name a new file' run fa2-4 --out /dev/full
+refused 'run: -o and -o both name a.json' run fa2-4 -o a.json -o a.json
+refused 'run: -o a.npy: the ending says what is written; one of .json, .md, .csv, .safetensors is right' \
+    run fa2-4 -o a.npy
+
+# A full disk, as a limit on the size of files: nothing is kept, not even what was written before.
+full() {
+    want="flashulp $1"
+    shift
+    before=$(ls -A | sort)
+    got=$( (trap '' XFSZ; ulimit -f 8; "$program" "$@") 2>&1 >/dev/null)
+    status=$?
+    ok=yes
+    [ $status -eq 2 ] && [ "$got" = "$want" ] && [ "$(ls -A | sort)" = "$before" ] || ok=no
+    verdict "full disk: flashulp $*" $ok "exit $status: $got
+want: $want
+files: $(ls -A | tr '\n' ' ')"
+}
+full 'run: big.npy: cannot be written: File too large; nothing was kept' \
+    run --generate gaussian --shape 1,1,1,64,64,64 --out big.npy
+full 'run: big.csv: cannot be written: File too large; nothing was kept' \
+    run --generate gaussian --shape 1,1,1,64,64,64 --lse small.npy -o big.csv
+full 'run: big.safetensors: cannot be written: File too large; nothing was kept' \
+    run --generate gaussian --shape 1,1,1,64,64,64 -o big.safetensors
+if [ -w /dev/full ]; then
+    for verb in 'run fa2-4' 'exact fa2-4' 'run fa2-4 --json' 'bits 0.1' 'list'; do
+        # shellcheck disable=SC2086
+        got=$("$program" $verb -o undone.md 2>&1 >/dev/full)
+        same "full output: flashulp $verb" "$? $got $(ls undone.md 2>/dev/null)" \
+            "2 flashulp ${verb%% *}: the output cannot be written: No space left on device "
+    done
+fi
+
+# --- what the verbs print
+prints 0 '^usage: flashulp VERB' --help
+prints 0 '^usage: flashulp run PROBLEM' run --help
+prints 0 '^flashulp 0' --version
+prints 0 '0x41C76987' run fa2-4
+prints 0 '24.875  *0x41C7$' run fa2-4 --policy gpu-bf16
+prints 0 '1 of 1 outputs are correctly rounded' run fa2-4 --policy gpu-bf16 --check
+prints 0 ' 24.926527345857697674$' exact fa2-4
+prints 0 '1 of 1 outputs are rational' exact m9
+prints 0 '^ 0 01111101 0111100   0x3EBC   0.3671875 ' bits 0.36787944 --format bf16
+prints 0 'lies +0.354 ulp above it' bits 0.36787944 --format bf16
+prints 0 'rounds down: a tie, to the even fraction' bits 1.00390625 --format bf16
+prints 0 '0.3671875' bits 0x3EBC --format bf16
+prints 2 'bits of which format? --format bf16 or fp16 is right' bits 0x3EBC
+prints 2 'abc is no number' bits abc
+prints 0 '^ fa2-4 ' list examples
+prints 0 '"schema":' list formats --json
+prints 0 '2 of 12 rows' exact cap.safetensors --heads 0 --rows 0,2 --digits 5
+prints 0 '1 of 3 inputs were rounded to fp32 at INPUT' run --scores 0.1 --values 0.5
+prints 0 '^ *9 ' trace fa2-4 --snapshots none
+prints 0 '^ tile-max ' list faults -o faults.csv
+same 'a table in a file' "$(head -1 faults.csv)" 'name,meaning,note'
+
+# --- a capture gives the bits it was made of
+digest() { sed -n 's/.*"digest":[^"]*"\([0-9a-f]*\)".*/\1/p'; }
+made=$("$program" run --generate gaussian --shape 1,4,2,3,5,8 --json | digest)
+read=$("$program" run cap.safetensors --json | digest)
+same 'a capture, read again, gives the same digest' "$read" "$made"
+"$program" run --generate gaussian --shape 1,2,1,3,5,8 --causal --scale 0.5 --window 2,0 --softcap 3 \
+    -o masked.safetensors >/dev/null
+made=$("$program" run --generate gaussian --shape 1,2,1,3,5,8 --causal --scale 0.5 --window 2,0 \
+    --softcap 3 --json | digest)
+read=$("$program" run masked.safetensors --json | digest)
+same 'and so do its mask, scale and softcap' "$read" "$made"
+prints 0 '^scale 0.5 taken from the file$' run masked.safetensors
+other=$("$program" run masked.safetensors --scale 1 --json | digest)
+same 'the command line wins over the file' "$([ "$other" != "$made" ] && echo differs)" differs
+one=$("$program" run cap.safetensors --threads 1 --json | digest)
+two=$("$program" run cap.safetensors --threads 2 --json | digest)
+same 'threads do not change bits' "$one" "$two"
+
+# --- a trace, written and read
+"$program" trace fa2-4 --snapshots all -o t.trace --perfetto t.json >/dev/null
+same 'a trace read again prints the same' "$("$program" trace t.trace | sed 1d)" \
+    "$("$program" trace fa2-4 --snapshots all | sed 1d)"
+same 'a Perfetto file is written' "$(head -c 1 t.json)" '{'
+
+echo "1..$count"
+[ $failed -eq 0 ]
