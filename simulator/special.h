@@ -5,7 +5,7 @@
                  open go to MPFR.  Vectorised; same bits at every processor level.
    special_poly  floats in and out, fmaf only (special_poly.h, shared with CUDA); not correctly
                  rounded; its largest error is stated and tested.
-   special_wide  doubles in, an unevaluated sum of two doubles out (within 2^-102, relative): what
+   special_wide  doubles in, an unevaluated sum of two doubles out (within 2^-101, relative): what
                  the double arithmetic uses; no libm, so the same bits on every machine. */
 #ifndef FLASHULP_SPECIAL_H
 #define FLASHULP_SPECIAL_H
@@ -39,8 +39,8 @@ void special_cr(enum function fn, enum format f, bool saturate, float *y, const 
 /* y[i] = fn(x[i]) by special_poly.h, fp32. */
 void special_poly(enum function fn, float *y, const float *x, size_t n);
 
-/* fn(x) as high + low, relative error below 2^-102: high is the nearest double and low has the sign
-   of what is left, 0 when nothing is, unless that is within 2^-102 of a tie or of nothing.
+/* fn(x) as high + low, relative error below 2^-101: high is the nearest double and low has the sign
+   of what is left, 0 when nothing is, unless that is within 2^-101 of a tie or of nothing.
    Overflow, underflow and NaN as the double function's, with low 0.  Below 2^-960 low loses bits to
    underflow, and is 0 where high is subnormal. */
 struct wide special_wide(enum function fn, double x);

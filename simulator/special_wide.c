@@ -111,7 +111,7 @@ static struct wide series(struct wide x, const struct wide *head, int heads, con
     return s;
 }
 
-/* e^r - 1 for |r| <= 0.3466, relative error about 2^-102. */
+/* e^r - 1 for |r| <= 0.3466, relative error about 2^-101. */
 static struct wide expm1_reduced(struct wide r)
 {
     struct wide q = series(r, inverse_factorial, COUNT(inverse_factorial), inverse_factorial_tail,
@@ -143,23 +143,19 @@ static double scaled(double x, int k)
     return x * power_of_two(k / 2) * power_of_two(k - k / 2);
 }
 
-/* The neighbour of high on low's side unless high's last bit is odd or nothing is left: rounding
-   that to fewer bits is rounding high + low. */
-static double rounded_to_odd(struct wide x)
+/* high + low, from 0 to 2^52 spacings, rounded once to a multiple of `spacing`: high alone, unless
+   that is a tie. */
+static double rounded_to_multiple(struct wide x, double spacing)
 {
-    uint64_t bits;
-    memcpy(&bits, &x.high, sizeof bits);
-    if (x.low != 0 && (bits & 1) == 0)
-        bits += (x.low > 0) == (x.high > 0) ? 1 : (uint64_t)-1;
-    memcpy(&x.high, &bits, sizeof bits);
-    return x.high;
+    double magic = 0x1p52 * spacing, r = (x.high + magic) - magic, rest = x.high - r;
+    return 2 * fabs(rest) == spacing && rest * x.low > 0 ? r + 2 * rest : r;
 }
 
-/* x 2^k for x in [0.7, 1.5]. */
+/* x 2^k for x in [0.7, 1.5]; subnormal results are multiples of 2^-1074. */
 static struct wide scale(struct wide x, int k)
 {
     if (k < -1000 && x.high < power_of_two(-1022 - k))
-        return (struct wide){scaled(rounded_to_odd(x), k), 0};
+        return (struct wide){scaled(rounded_to_multiple(x, power_of_two(-1074 - k)), k), 0};
     double high = scaled(x.high, k);
     return (struct wide){high, isinf(high) ? 0 : scaled(x.low, k)};
 }

@@ -15,7 +15,7 @@ enum { BLOCK = 4096 };
 /* Largest error over all floats, in ulps of the result, as special_poly.h says. */
 static const double stated_error[FUNCTION_COUNT] = {
     [FUNCTION_EXP] = 0.99,  [FUNCTION_EXP2] = 0.85, [FUNCTION_LOG] = 0.86,
-    [FUNCTION_LOG2] = 0.99, [FUNCTION_TANH] = 1.45,
+    [FUNCTION_LOG2] = 0.99, [FUNCTION_TANH] = 1.49,
 };
 
 struct worst {
@@ -83,6 +83,7 @@ static void largest_error(void **state)
         printf("# note %-5s poly: largest error %.4f ulp at %08x, %llu decreases\n",
                function_names[fn], worst.error, worst.input, (unsigned long long)worst.decreases);
         assert_true(worst.error <= stated_error[fn]);
+        assert_true(worst.decreases == 0 || fn == FUNCTION_TANH);
     }
 }
 
