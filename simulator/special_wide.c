@@ -111,7 +111,7 @@ static struct wide series(struct wide x, const struct wide *head, int heads, con
     return s;
 }
 
-/* e^r - 1 for |r| <= 0.3466, relative error about 2^-101. */
+/* e^r - 1 for |r| <= 0.3466, relative error about 2^-103. */
 static struct wide expm1_reduced(struct wide r)
 {
     struct wide q = series(r, inverse_factorial, COUNT(inverse_factorial), inverse_factorial_tail,

@@ -97,7 +97,7 @@ static const struct row {
     {FUNCTION_EXP2, 3, 8, 0},
     {FUNCTION_EXP2, 1023, 0x1p1023, 0},
     {FUNCTION_EXP2, 1024, INFINITY, 0},
-    {FUNCTION_EXP2, -1022, 0x1p-1012, 0},
+    {FUNCTION_EXP2, -1022, 0x1p-1022, 0},
     {FUNCTION_EXP2, -1074, 0x1p-1074, 0},
     {FUNCTION_EXP2, -0x1.0cbffffffffffp+10, 0x1p-1074, 0},
     {FUNCTION_EXP2, -1075, 0, 0},
