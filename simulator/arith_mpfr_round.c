@@ -18,7 +18,7 @@ void rounding_init(struct rounding *f, const struct run *r, enum site site)
     const struct site_rule *rule = site == SITE_NONE ? &exact : &r->policy->site[site];
     f->format = format_info(rule->format);
     f->exact = rule->format == FORMAT_EXACT;
-    f->saturate = rule->format == FORMAT_E4M3 && r->policy->saturate;
+    f->saturate = f->format->bits == 8 && r->policy->saturate;
     f->flush = rule->format == FORMAT_FP32_FTZ;
     f->scale_log2 = f->exact ? 0 : rule->scale_log2;
     mpfr_init2(f->y, f->exact ? r->precision : f->format->precision);
@@ -51,10 +51,11 @@ mpfr_srcptr operand(const struct rounding *f, mpfr_srcptr x)
     return mpfr_signbit(x) ? f->minus_zero : f->zero;
 }
 
-/* Overflow: past the largest number, or an infinity.  Only e4m3's largest is not all ones. */
+/* What exceeds the largest number, infinities included, where the format has no infinity or the
+   policy saturates. */
 static void limit(const struct rounding *f, mpfr_ptr y)
 {
-    if (f->format->has_infinity || mpfr_nan_p(y) || mpfr_zero_p(y))
+    if ((f->format->has_infinity && !f->saturate) || mpfr_nan_p(y) || mpfr_zero_p(y))
         return;
     int sign = mpfr_signbit(y);
     mpfr_abs(y, y, MPFR_RNDN);

@@ -111,7 +111,8 @@ static void start_sum(struct sum *s, mpfr_ptr acc, mpfr_srcptr decay, mpfr_srcpt
         mpfr_set(acc, first, MPFR_RNDN);
 }
 
-/* acc takes s->terms.  After one invisible term acc + 0 = acc, so the next ones are passed over. */
+/* acc takes s->terms.  After two invisible terms (a tiny acc may become -0, then +0) acc + 0 = acc:
+   the next ones are passed over. */
 static void take_terms(struct sum *s, mpfr_ptr acc, mpfr_srcptr decay)
 {
     int first = 0;
@@ -130,7 +131,8 @@ static void take_terms(struct sum *s, mpfr_ptr acc, mpfr_srcptr decay)
         start_sum(s, acc, decay, s->work.term);
     }
     for (int i = first; i < s->count; i++)
-        if (i == first || s->terms[i].a != NULL || s->terms[i - 1].a != NULL)
+        if (i < first + 2 || s->terms[i].a != NULL || s->terms[i - 1].a != NULL ||
+            s->terms[i - 2].a != NULL)
             chain_step(s, acc, &s->terms[i]);
 }
 

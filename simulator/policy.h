@@ -33,7 +33,7 @@ struct policy {
     char name[48]; /* "gpu-bf16", or "gpu-bf16+" once changed */
     struct site_rule site[SITE_COUNT];
     enum special special;
-    bool saturate;        /* overflow in e4m3 gives 448, not NaN */
+    bool saturate;        /* overflow in e4m3 and e5m2 gives the largest number */
     bool max_ignores_nan; /* as fmaxf and PTX max do; ours propagates */
 };
 
