@@ -1,8 +1,8 @@
 /* oracle_attention.c: seven attention algorithms, a row at a time, every rounding written out.
 
    Follows the listings (algorithms.def names them) and the contracts of the header.  A key outside
-   a row's interval counts as +0 in the sum of weights, is passed over in maxima, and takes no part
-   in the value sum.  A key tile that no row of the query tile sees is not visited: a row that sees
+   a row's interval counts as +0 in sums and is passed over in maxima; its value reaches nothing.
+   Where every score so far is -inf (l = 0) the listings that divide as they go put it off.  A key tile that no row of the query tile sees is not visited: a row that sees
    nothing in a visited tile is rescaled (by 1, rounded again) and in fa1 multiplied and divided. */
 #include "tests/oracle_attention.h"
 
@@ -127,8 +127,11 @@ static double weights_added(const struct row *w, const struct span *t, double l)
     return l;
 }
 
+/* p / l; put off while nothing has been summed (l = 0: every score so far is -inf). */
 static void divide_weights(struct row *w, const struct span *t, double l)
 {
+    if (l == 0)
+        return;
     for (int64_t c = t->begin; c < t->filled; c++)
         if (visible(w, c))
             w->p[c - t->begin] = divide(w, AT_NORMALIZE, w->p[c - t->begin], l);
@@ -145,12 +148,12 @@ static void add_values(const struct row *w, const struct span *t, double *sum)
 {
     const struct oracle *o = w->o;
     for (int64_t c = t->begin; c < t->filled; c++) {
-        if (!visible(w, c))
-            continue;
         double p = w->p[c - t->begin];
         for (int64_t d = 0; d < o->D; d++) {
             double v = c < o->Nk ? o->v[c * o->D + d] : 0;
-            if (o->site[AT_PV_PRODUCT] == FORMAT_EXACT)
+            if (!visible(w, c))
+                sum[d] = add(w, AT_OUT_ACC, sum[d], 0);
+            else if (o->site[AT_PV_PRODUCT] == FORMAT_EXACT)
                 sum[d] = operate(w, AT_OUT_ACC, ORACLE_FMA, p, v, sum[d]);
             else
                 sum[d] = add(w, AT_OUT_ACC, sum[d], mul(w, AT_PV_PRODUCT, p, v));
@@ -162,6 +165,20 @@ static void rescale(const struct row *w, double *sum, double factor)
 {
     for (int64_t d = 0; d < w->o->D; d++)
         sum[d] = mul(w, AT_RESCALE_OUT, sum[d], factor);
+}
+
+/* A row that saw keys but whose scores are all -inf is 0/0; one that saw none stays 0. */
+static void settle(struct row *w)
+{
+    for (int64_t d = 0; d < w->o->D && w->l == 0 && w->seen; d++)
+        w->O[d] = NAN;
+}
+
+/* O / l; put off while nothing has been summed. */
+static void normalize_block(struct row *w)
+{
+    for (int64_t d = 0; d < w->o->D && w->l != 0; d++)
+        w->O[d] = divide(w, AT_NORMALIZE, w->O[d], w->l);
 }
 
 /* O / l, and 0 in a row that has seen no key. */
@@ -194,7 +211,7 @@ static void online_tile(struct row *w, const struct span *t)
     w->l = weights_added(w, t, kept);
     divide_weights(w, t, w->l);
     round_weights(w, t);
-    rescale(w, w->O, w->seen ? divide(w, AT_NORMALIZE, kept, w->l) : 0);
+    rescale(w, w->O, w->l != 0 ? divide(w, AT_NORMALIZE, kept, w->l) : kept);
     add_values(w, t, w->O);
 }
 
@@ -216,7 +233,7 @@ static void fa1_tile(struct row *w, const struct span *t)
     rescale(w, w->Y, b);
     for (int64_t d = 0; d < w->o->D; d++)
         w->O[d] = add(w, AT_OUT_ACC, w->O[d], w->Y[d]);
-    normalize(w);
+    normalize_block(w);
     w->m = m_new;
 }
 
@@ -339,6 +356,8 @@ static void run_row(const struct listing *a, struct row w, int64_t r, const stru
         }
     if (a->divides_at_end)
         normalize(&w);
+    else
+        settle(&w);
     *lse = add(&w, AT_LSE, w.m, operate(&w, AT_LSE, ORACLE_LOG, w.l, 0, 0));
     for (int64_t d = 0; d < o->D; d++)
         O[d] = convert(&w, AT_OUT, O[d]);

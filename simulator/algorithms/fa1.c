@@ -11,7 +11,7 @@
 
 /* What the merge needs beside the state: the tile's own maximum, sum and product. */
 struct block {
-    struct tile *m_tile, *m_new, *growth, *l_tile, *l_old, *Y;
+    struct tile *m_tile, *m_new, *growth, *l_tile, *l_old, *Y, *quotient;
 };
 
 static void block_new(struct run *r, const struct attention *x, struct block *b)
@@ -23,6 +23,7 @@ static void block_new(struct run *r, const struct attention *x, struct block *b)
     b->l_tile = tile_new(r, TENSOR_L_TILE, Br, 1);
     b->l_old = tile_new(r, TENSOR_L_OLD, Br, 1);
     b->Y = tile_new(r, TENSOR_Y, Br, (int)x->head->D);
+    b->quotient = tile_new(r, TENSOR_O, Br, (int)x->head->D);
 }
 
 /* The tile's own softmax, unnormalised: m_tile, P, l_tile, Y = P V. */
@@ -42,7 +43,7 @@ static void own_softmax(struct run *r, struct attention *x, struct state *s, str
 }
 
 /* O = (l e^(m - m_new) O + e^(m_tile - m_new) Y) / l_new, with the new m and l. */
-static void merge(struct run *r, struct state *s, struct block *b, const struct visible *seen)
+static void merge(struct run *r, struct state *s, struct block *b)
 {
     max_(r, b->m_new, s->m, b->m_tile);
     exp_shift(r, s->decay, s->m, b->m_new, SITE_RESCALE_ARG, SITE_RESCALE);
@@ -58,7 +59,7 @@ static void merge(struct run *r, struct state *s, struct block *b, const struct 
     mul(r, b->Y, b->Y, b->growth, SITE_RESCALE_OUT);
     add(r, s->O, s->O, b->Y, SITE_OUT_ACC);                             note(r, STEP_MERGE, s->O);
     s->O->name = TENSOR_O;
-    divide_rows(r, s->O, s->O, s->l, seen, SITE_NORMALIZE);             note(r, STEP_NORMALIZE, s->O);
+    divide_summed(r, s->O, b->quotient, s->l);                          note(r, STEP_NORMALIZE, s->O);
 }
 
 void flash_attention_1(struct run *r, struct attention *x)
@@ -79,15 +80,15 @@ void flash_attention_1(struct run *r, struct attention *x)
     }
     for (int j = 0; j < tiles; j++)
         for (int i = 0; i < rows; i++) {
-            struct visible seen = visible_tiles(x, i, 0, j);
             if (!state_enter(r, x, &s[i], i, j))
                 continue;
             load_q(r, x, s[i].Q, i);
             own_softmax(r, x, &s[i], &b);
-            merge(r, &s[i], &b, &seen);
+            merge(r, &s[i], &b);
         }
     for (int i = 0; i < rows; i++) {
         r->where.i = (uint32_t)i;
+        settle(r, x, &s[i], i);
         finish(r, x, &s[i], i);
     }
     free(s);

@@ -68,6 +68,19 @@ void hide_unseen(struct run *r, struct state *s)
     mask(r, s->S, &s->visible);                                         note(r, STEP_MASK, s->S);
 }
 
+void divide_summed(struct run *r, struct tile *dst, struct tile *quotient, const struct tile *l)
+{
+    div_(r, quotient, dst, l, SITE_NORMALIZE);
+    select_bad(r, dst, quotient, l, dst);
+}
+
+void settle(struct run *r, const struct attention *x, struct state *s, int i)
+{
+    struct visible seen = visible_tiles(x, i, 0, key_tiles(x) - 1);
+    divide_rows(r, s->decay, s->l, s->l, &seen, SITE_NORMALIZE); /* 0 / 0, 0 unseen, else 1 */
+    select_bad(r, s->O, s->O, s->l, s->decay);
+}
+
 void finish(struct run *r, struct attention *x, struct state *s, int i)
 {
     s->O->name = TENSOR_O;                                              note(r, STEP_NORMALIZE, s->O);
