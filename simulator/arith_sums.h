@@ -2,7 +2,7 @@
 
    A chain over k is kept for each output by itself; a block of outputs (ROWS x COLUMNS) advances
    together through k, so that each k is one fused step for every lane.  Terms a row does not see
-   count as +0: adding +0 once before the first seen term and once after the last is the same. */
+   count as +0; adding +0 once, before the first seen term and after the last, is the same. */
 
 enum { BLOCK_ROWS = 6, BLOCK_COLUMNS = 128 / sizeof(REAL) };
 
@@ -36,6 +36,12 @@ static void chain_products(const struct run *run, const struct call *call, REAL 
     }
 }
 
+/* Formats whose outputs advance in blocks; the rest, rounded in many more steps, one row at a time. */
+INLINE bool blocked(const enum format F)
+{
+    return F == FORMAT_FP32 || F == FORMAT_FP64 || F == FORMAT_EXACT;
+}
+
 /* One matrix product, as the chains see it: out[i][c] (+)= sum_k x(i,k) y(k,c). */
 struct product {
     int rows, cols, depth;
@@ -54,48 +60,37 @@ static bool product_sees(const struct product *p, int i, int k)
                         : k >= p->seen->lo[i] && k < p->seen->hi[i];
 }
 
-/* The k that row i sees: an interval, except by_column, where gaps are treated one by one. */
-static void product_interval(const struct product *p, int i, int *lo, int *hi)
-{
-    *lo = p->seen != NULL && !p->by_column ? first_seen(p->seen, i) : 0;
-    *hi = p->seen != NULL && !p->by_column ? end_seen(p->seen, i) : p->depth;
-}
-
 INLINE void add_zero(const enum format F, struct rounding R, REAL *acc)
 {
     for (int c = 0; c < BLOCK_COLUMNS; c++)
         acc[c] = op_add(F, R, acc[c], (REAL)0);
 }
 
-/* Rows i .. i+count-1 of a column block, all seeing the same interval of k. */
+/* BLOCK_ROWS rows from i on, all seeing the same interval of k. */
 INLINE void chain_rows(const enum format F, const struct run *run, const struct call *call,
-                       const struct product *p, int i, const int count, REAL acc[][BLOCK_COLUMNS])
+                       const struct product *p, int i, REAL acc[][BLOCK_COLUMNS])
 {
     struct rounding R = rounding_at(run, call->site);
-    int lo, hi;
-    product_interval(p, i, &lo, &hi);
+    int lo = p->seen != NULL ? first_seen(p->seen, i) : 0;
+    int hi = p->seen != NULL ? end_seen(p->seen, i) : p->depth;
     const REAL *x = p->x + i * p->x_row + lo * p->x_step, *y = p->panel + lo * BLOCK_COLUMNS;
-    for (int n = 0; n < count && lo > 0; n++)
+    for (int n = 0; n < BLOCK_ROWS && lo > 0; n++)
         add_zero(F, R, acc[n]);
-    if (call->arg_site == SITE_NONE || format_at(run, call->arg_site) == FORMAT_EXACT)
-        chain_block(F, R, count, acc, x, p->x_row, p->x_step, y, hi - lo);
-    else
-        for (int n = 0; n < count; n++)
-            chain_products(run, call, acc[n], x + n * p->x_row, p->x_step, y, hi - lo);
-    for (int n = 0; n < count && hi < p->depth; n++)
+    chain_block(F, R, BLOCK_ROWS, acc, x, p->x_row, p->x_step, y, hi - lo);
+    for (int n = 0; n < BLOCK_ROWS && hi < p->depth; n++)
         add_zero(F, R, acc[n]);
 }
 
-/* mma_atb with masked rows: k one at a time, +0 where row i is not seen. */
-INLINE void chain_gaps(const enum format F, const struct run *run, const struct call *call,
-                       const struct product *p, int i, REAL acc[][BLOCK_COLUMNS])
+/* Row i alone, k one at a time. */
+INLINE void chain_row(const enum format F, const struct run *run, const struct call *call,
+                      const struct product *p, bool fused, int i, REAL acc[][BLOCK_COLUMNS])
 {
     struct rounding R = rounding_at(run, call->site);
     for (int k = 0; k < p->depth; k++) {
         const REAL *x = p->x + i * p->x_row + k * p->x_step, *y = p->panel + k * BLOCK_COLUMNS;
         if (!product_sees(p, i, k))
             add_zero(F, R, acc[0]);
-        else if (call->arg_site == SITE_NONE || format_at(run, call->arg_site) == FORMAT_EXACT)
+        else if (fused)
             chain_block(F, R, 1, acc, x, p->x_row, p->x_step, y, 1);
         else
             chain_products(run, call, acc[0], x, p->x_step, y, 1);
@@ -118,18 +113,18 @@ INLINE void chain_panel(const enum format F, const struct run *run, const struct
 {
     struct tile *dst = call->dst;
     int width = p->cols - c0 < BLOCK_COLUMNS ? p->cols - c0 : BLOCK_COLUMNS;
+    bool fused = call->arg_site == SITE_NONE || format_at(run, call->arg_site) == FORMAT_EXACT;
     for (int i = 0; i < p->rows;) {
-        bool block = i + BLOCK_ROWS <= p->rows && !p->by_column && same_interval(p, i, BLOCK_ROWS);
+        bool block = blocked(F) && fused && i + BLOCK_ROWS <= p->rows && !p->by_column &&
+                     same_interval(p, i, BLOCK_ROWS);
         int count = block ? BLOCK_ROWS : 1;
         REAL acc[BLOCK_ROWS][BLOCK_COLUMNS] = {{0}};
         for (int n = 0; n < count && !from_zero; n++)
             memcpy(acc[n], row_of(dst, i + n) + c0, sizeof(REAL) * (size_t)width);
         if (block)
-            chain_rows(F, run, call, p, i, BLOCK_ROWS, acc);
-        else if (p->by_column)
-            chain_gaps(F, run, call, p, i, acc);
+            chain_rows(F, run, call, p, i, acc);
         else
-            chain_rows(F, run, call, p, i, 1, acc);
+            chain_row(F, run, call, p, fused, i, acc);
         for (int n = 0; n < count; n++)
             memcpy(row_of(dst, i + n) + c0, acc[n], sizeof(REAL) * (size_t)width);
         i += count;
@@ -293,7 +288,7 @@ INLINE void sum_rows(const enum format F, const struct run *run, const struct ca
     bool chain = run->policy->site[call->site].order.kind == ORDER_SEQ;
     REAL *d = call->dst->data;
     int r = 0;
-    for (; chain && b == NULL && !a->masked && r + 8 <= a->rows; r += 8)
+    for (; blocked(F) && chain && b == NULL && !a->masked && r + 8 <= a->rows; r += 8)
         eight_rows(F, R, d + r, row_of(a, r), a->cols);
     for (; r < a->rows; r++) {
         int lo = first_seen(a, r), hi = end_seen(a, r);
