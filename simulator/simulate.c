@@ -349,6 +349,16 @@ static bool trees_fit(const struct problem *p, const struct simulation *s, struc
     return true;
 }
 
+/* The printed kernels know no mask: their empty places and hidden keys would not be one interval. */
+static bool faults_fit(const struct problem *p, const struct simulation *s, struct message *why)
+{
+    bool masked = p->mask.causal || p->mask.left >= 0 || p->mask.right >= 0;
+    if (s->choices.faults >> FAULT_NO_TAIL_MASK & 1 && masked)
+        return refuse(why, "fault no-tail-mask does not go with a causal or window mask: the printed "
+                           "kernel has none; name the other faults (--fault tile-max,zero-start)");
+    return true;
+}
+
 bool simulate(const struct problem *p, const struct simulation *s, struct result *result,
               struct message *why)
 {
@@ -361,7 +371,7 @@ bool simulate(const struct problem *p, const struct simulation *s, struct result
     if (!run_new(&r, s->arith, &s->policy, s->precision, why))
         return false;
     run_free(&r);
-    if ((w.count > 0 && !trees_fit(p, s, why)) || !result_new(&w, why))
+    if (!faults_fit(p, s, why) || (w.count > 0 && !trees_fit(p, s, why)) || !result_new(&w, why))
         return false;
     if (s->trace != NULL || s->twin)
         run_watched(&w);

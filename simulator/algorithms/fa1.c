@@ -88,7 +88,7 @@ void flash_attention_1(struct run *r, struct attention *x)
         }
     for (int i = 0; i < rows; i++) {
         r->where.i = (uint32_t)i;
-        settle(r, x, &s[i], i);
+        settle_rows(r, x, &s[i], i);
         finish(r, x, &s[i], i);
     }
     free(s);

@@ -48,7 +48,7 @@ void online_softmax(struct run *r, struct attention *x)
         for (int j = 0; j < tiles; j++)
             if (state_enter(r, x, &s, i, j))
                 fold_normalised(r, x, &s, &e);
-        settle(r, x, &s, i);
+        settle_rows(r, x, &s, i);
         finish(r, x, &s, i);
     }
 }

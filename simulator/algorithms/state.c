@@ -74,7 +74,7 @@ void divide_summed(struct run *r, struct tile *dst, struct tile *quotient, const
     select_bad(r, dst, quotient, l, dst);
 }
 
-void settle(struct run *r, const struct attention *x, struct state *s, int i)
+void settle_rows(struct run *r, const struct attention *x, struct state *s, int i)
 {
     struct visible seen = visible_tiles(x, i, 0, key_tiles(x) - 1);
     divide_rows(r, s->decay, s->l, s->l, &seen, SITE_NORMALIZE); /* 0 / 0, 0 unseen, else 1 */

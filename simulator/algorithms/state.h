@@ -30,7 +30,7 @@ void hide_unseen(struct run *r, struct state *s);
    is put off and dst stays as it is.  For listings that divide as they go. */
 void divide_summed(struct run *r, struct tile *dst, struct tile *quotient, const struct tile *l);
 /* The end of those listings: a row that sees keys but whose scores were all -inf is 0 / 0. */
-void settle(struct run *r, const struct attention *x, struct state *s, int i);
+void settle_rows(struct run *r, const struct attention *x, struct state *s, int i);
 /* L = m + ln l; O (already divided by l) rounded to the output's format; both stored. */
 void finish(struct run *r, struct attention *x, struct state *s, int i);
 
