@@ -215,6 +215,7 @@ static bool take_tensor(const char *path, struct bundle *b, const char *name, st
         if (strcmp(b->tensors[i].name, name) == 0) {
             *t = b->tensors[i].tensor;
             b->tensors[i].tensor.owns_data = false;
+            free(others);
             return true;
         }
         if (i < 6)
