@@ -91,6 +91,8 @@ bool decimal_place(const char *text, enum format f, struct decimal_place *place,
     bool ok = read_text(text, x, why);
     if (ok && !mpfr_number_p(x)) {
         place->value = format_round(f, mpfr_get_d(x, MPFR_RNDN), false);
+        if (isnan(place->value) && !mpfr_nan_p(x)) /* e4m3 has no infinity */
+            place->side = mpfr_sgn(x) > 0 ? -1 : 1;
     } else if (ok) {
         place->value = nearest(x, f);
         if (isfinite(place->value)) {
@@ -99,7 +101,7 @@ bool decimal_place(const char *text, enum format f, struct decimal_place *place,
             place->tie = halfway(x, f, place);
             place->ulps = distance(x, f, place->value);
         } else {
-            place->side = mpfr_sgn(x) > 0 ? -1 : 1; /* the infinity lies beyond the text */
+            place->side = mpfr_sgn(x) > 0 ? -1 : 1; /* overflow: beyond the text */
         }
     }
     mpfr_clear(x);

@@ -10,7 +10,8 @@
 
 struct decimal_place {
     double value;      /* the number of the format nearest to the text, ties to even */
-    int side;          /* sign of text - value; 0: the text is that number */
+    int side;          /* sign of text - value; 0: the text is that number; overflow, also to the
+                          NaN of e4m3, counts as an infinity */
     bool tie;          /* halfway between two numbers */
     double ulps;       /* (text - value) / ulp(value); 0 for infinities and NaN */
 };

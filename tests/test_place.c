@@ -40,6 +40,10 @@ static const struct {
     {"-1e999", FORMAT_FP64, -INFINITY, 1, false, 0},
     {"inf", FORMAT_BF16, INFINITY, 0, false, 0},
     {"0", FORMAT_E5M2, 0, 0, false, 0},
+    {"464", FORMAT_E4M3, 448, 1, false, 0.5},
+    {"465", FORMAT_E4M3, NAN, -1, false, 0},
+    {"-inf", FORMAT_E4M3, NAN, 1, false, 0},
+    {"nan", FORMAT_E4M3, NAN, 0, false, 0},
 };
 
 static void test_rows(void **state)
@@ -50,7 +54,7 @@ static void test_rows(void **state)
         struct message why;
         if (!decimal_place(rows[i].text, rows[i].f, &p, &why))
             fail_msg("%s: %s", rows[i].text, why.text);
-        bool same = p.value == rows[i].value && p.side == rows[i].side && p.tie == rows[i].tie &&
+        bool same = (isnan(rows[i].value) ? isnan(p.value) : p.value == rows[i].value) && p.side == rows[i].side && p.tie == rows[i].tie &&
                     fabs(p.ulps - rows[i].ulps) < 1e-5;
         if (!same)
             fail_msg("flashulp bits %s --format %s: %a, side %d, tie %d, %.9g ulp", rows[i].text,

@@ -91,9 +91,9 @@ static void add_line(struct report *r, enum format f, const struct decimal_place
         snprintf(place, sizeof place, "%+.3f", p->ulps);
     report_text(r, " %-9s%-19s %-24s %-9s %s\n", format_info(f)->name, x.hex,
                 number_text(f, p->value).text, place,
-                p->tie                           ? "a tie"
-                : isinf(p->value) && p->side != 0 ? "overflows"
-                                                  : direction(p));
+                p->tie                               ? "a tie"
+                : !isfinite(p->value) && p->side != 0 ? "overflows"
+                                                      : direction(p));
     report_row(r, "%s\t%s\t%s\t%s", format_info(f)->name, x.hex, number_text(FORMAT_FP64, p->value).text,
                place);
 }
@@ -103,7 +103,9 @@ static void add_place(struct report *r, const char *text, enum format f,
 {
     int exponent;
     if (isnan(p->value)) {
-        report_text(r, " not a number; every NaN is written as these bits\n");
+        report_text(r, p->side == 0 ? " not a number; every NaN is written as these bits\n"
+                                    : " overflows: %s has no infinity; largest %.9g\n",
+                    format_info(f)->name, format_info(f)->largest);
         return;
     }
     struct number_text up = number_text(f, format_next(f, p->value, 1));
