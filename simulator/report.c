@@ -63,13 +63,12 @@ struct json *json_object(struct json *to, const char *key)
 struct number_text number_text(enum format f, double x)
 {
     struct number_text n;
-    int least = f == FORMAT_FP64 || f == FORMAT_EXACT ? 1 : 9, most = 17;
+    bool narrow = f != FORMAT_FP64 && f != FORMAT_EXACT && f != FORMAT_FP32 && f != FORMAT_FP32_FTZ;
+    int least = narrow ? 9 : 6, most = 17;
     if (isnan(x) || isinf(x)) {
         snprintf(n.text, sizeof n.text, "%s", isnan(x) ? "nan" : x > 0 ? "inf" : "-inf");
         return n;
     }
-    if (f == FORMAT_FP32 || f == FORMAT_FP32_FTZ)
-        least = 6;
     for (int digits = least; digits <= most; digits++) {
         snprintf(n.text, sizeof n.text, "%.*g", digits, x);
         double back = strtod(n.text, NULL);

@@ -129,6 +129,25 @@ static bool choose_faults(const struct scenario *s, struct simulation *simulatio
     return true;
 }
 
+/* May the tiles of this problem be held?  Standard attention's is the whole score matrix. */
+static bool tiles_fit(const struct problem *p, const struct simulation *simulation,
+                      struct message *why)
+{
+    const struct algorithm_info *a = algorithm_info(simulation->algorithm);
+    const int64_t most = (int64_t)1 << 30;
+    int64_t rows = a->Bc == 0 ? p->Nq : simulation->choices.Br ? simulation->choices.Br : a->Br;
+    int64_t keys = a->Bc == 0 ? p->Nk : simulation->choices.Bc ? simulation->choices.Bc : a->Bc;
+    if (p->D >= most || p->Nq >= most || p->Nk >= most)
+        return refuse(why, "D %s, Nq %s, Nk %s: each below 2^30 is simulated", grouped(p->D).text,
+                      grouped(p->Nq).text, grouped(p->Nk).text);
+    if (rows * keys <= most && rows * p->D <= most && keys * p->D <= most && p->Nq * p->D <= most)
+        return true;
+    return refuse(why, "%s: tiles of %s queries and %s keys, D %s, hold more than 2^30 numbers; "
+                       "smaller ones are right%s",
+                  a->name, grouped(rows).text, grouped(keys).text, grouped(p->D).text,
+                  a->Bc == 0 ? ", such as fa2 has" : "");
+}
+
 static bool choose_tiles(const struct scenario *s, struct simulation *simulation,
                          struct message *why)
 {
@@ -216,6 +235,7 @@ bool scenario_simulation(const struct scenario *s, const struct scenario_input *
     return scenario_algorithm(s, &simulation->algorithm, why) &&
            scenario_policy(s, held, &simulation->policy, why) &&
            choose_faults(s, simulation, why) && choose_tiles(s, simulation, why) &&
+           tiles_fit(&in->problem, simulation, why) &&
            choose_arithmetic(s, in, simulation, why) &&
            read_number(s, OPTION_PRECISION, 24, 1 << 16, &simulation->precision, why) &&
            read_number(s, OPTION_THREADS, 1, 1024, &simulation->threads, why);

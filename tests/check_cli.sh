@@ -115,6 +115,10 @@ refused 'exact: --digits 0: a whole number from 1 to 100000 is right' exact fa2-
 refused 'exact: --rows 1: numbers from 0 to 0 and ranges of them are right' exact fa2-4 --rows 1
 refused 'run: --arith float cannot hold site CONST of this policy, which is wider than fp32; --arith double or mpfr is right' \
     run fa2-4 --policy exact --arith float
+refused 'run: standard: tiles of 200,000 queries and 200,000 keys, D 1, hold more than 2^30 numbers; smaller ones are right, such as fa2 has' \
+    run --generate gaussian --shape 1,1,1,200000,200000,1 --algorithm standard
+refused 'run: fa2: tiles of 65,536 queries and 65,536 keys, D 1, hold more than 2^30 numbers; smaller ones are right' \
+    run fa2-4 --tile 65536,65536
 
 # --- files
 printf 'not a tensor at all' >junk.npy
@@ -201,6 +205,9 @@ prints 0 '^ 0 01111101 0111100   0x3EBC   0.3671875 ' bits 0.36787944 --format b
 prints 0 'lies +0.354 ulp above it' bits 0.36787944 --format bf16
 prints 0 'rounds down: a tie, to the even fraction' bits 1.00390625 --format bf16
 prints 0 '0.3671875' bits 0x3EBC --format bf16
+prints 0 'overflows: e4m3 has no infinity; largest 448' bits 500 --format e4m3
+prints 0 '^ fp64     0x407F400000000000  500  *exact$' bits 500
+prints 0 '^faults tile-max zero-start no-tail-mask$' run fa2-printed
 prints 2 'bits of which format? --format bf16 or fp16 is right' bits 0x3EBC
 prints 2 'abc is no number' bits abc
 prints 0 '^ fa2-4 ' list examples

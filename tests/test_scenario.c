@@ -61,8 +61,7 @@ static const char *const lines[] = {
     "flashulp walk fa2-4 --policy gpu-bf16 --changed",
     "flashulp run --scores '1 2 | 3 0' --values '10 20 | 30 0' --tile 1,2",
     "flashulp run cap.safetensors --causal --window -1,0 --heads 0,2-4 --json --force",
-    "flashulp run fa2-4 --set PROB=bf16 --set OUT=fp16 --order 'ROW_SUM=tree:((0 1) 2)' -o a.json"
-    " -o b.md",
+    "flashulp run p1 --set PROB=bf16 --set OUT=fp16 --order 'ROW_SUM=tree:((0 1) 2)' -o a -o b",
     "flashulp exact --q 'it'\\''s.npy' --k k.npy --v v.npy --digits 30",
     "flashulp exact --generate gaussian --seed 7 --shape 1,1,1,4,4,8 --softcap 0",
     "flashulp bits -0.5 --format bf16",

@@ -131,7 +131,7 @@ static double seconds_now(void)
 void cli_expect(const char *verb, double seconds)
 {
     if (seconds > 60)
-        fprintf(stderr, "flashulp %s: about %.0f minutes of work\n", verb, seconds / 60 + 0.5);
+        fprintf(stderr, "flashulp %s: about %.0f minutes of work\n", verb, seconds / 60);
     else if (seconds > 1 && isatty(STDERR_FILENO))
         fprintf(stderr, "flashulp %s: about %.0f seconds of work\n", verb, seconds);
 }

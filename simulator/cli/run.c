@@ -40,14 +40,18 @@ static enum format file_format(enum format f)
     return f == FORMAT_FP32_FTZ || f == FORMAT_TF32 ? FORMAT_FP32 : f;
 }
 
-/* Rough speeds in multiply-adds a second, measured on one core of a small machine. */
+/* Seconds by measurement on one core: each score costs `score`, and `column` for each of D. */
 static double expected_seconds(const struct finished *x)
 {
     const struct problem *p = &x->input.problem;
-    bool slow = x->simulation.arith == &arith_mpfr;
-    double work = (double)problem_units(p) * (double)p->Nq * (double)p->Nk * (2 * (double)p->D + 40);
-    double speed = slow ? 5e6 : x->simulation.arith == &arith_double ? 2e8 : 1e9;
-    return work / speed / (double)x->simulation.threads;
+    const struct arithmetic *arith = x->simulation.arith;
+    double scores = (double)problem_units(p) * (double)p->Nq * (double)p->Nk;
+    double score = arith == &arith_mpfr ? 2e-6 : arith == &arith_double ? 7e-7 : 7e-9;
+    double column = arith == &arith_mpfr ? 4e-7 : arith == &arith_double ? 3e-8 : 2e-10;
+    double judged = (double)x->selection.rows * (double)p->Nk;
+    double check = judged * (5e-6 + 3e-7 * (double)x->selection.dims);
+    return scores * (score + column * (double)p->D) / (double)x->simulation.threads +
+           (x->scenario->given[OPTION_CHECK] ? check : 0);
 }
 
 static double output(const struct finished *x, int64_t i, int64_t d)
@@ -179,6 +183,21 @@ static bool write_outputs(struct report *r, const struct finished *x, struct mes
     return ok;
 }
 
+static void describe_faults(struct report *r, const struct simulation *s)
+{
+    if (algorithm_faults(s->algorithm) == 0 && s->choices.faults == 0)
+        return;
+    struct json *list = json_list(r->json, "faults");
+    report_text(r, "faults");
+    for (int f = 0; f < FAULT_COUNT; f++) {
+        if ((s->choices.faults >> f & 1) == 0)
+            continue;
+        report_text(r, " %s", fault_name((enum fault)f));
+        json_string(list, NULL, fault_name((enum fault)f));
+    }
+    report_text(r, s->choices.faults == 0 ? " none: the corrected loop\n" : "\n");
+}
+
 static void describe(struct report *r, const struct finished *x)
 {
     const struct problem *p = &x->input.problem;
@@ -195,6 +214,7 @@ static void describe(struct report *r, const struct finished *x)
                 format_info(x->input.input_format)->name);
     report_text(r, "%s   policy %s   exp %s   arithmetic %s\n", algorithm_info(s->algorithm)->name,
                 s->policy.name, special, s->arith->name);
+    describe_faults(r, s);
     report_text(r, "%s", x->input.remarks);
     json_string(r->json, "algorithm", algorithm_info(s->algorithm)->name);
     json_string(r->json, "policy", s->policy.name);
