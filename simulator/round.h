@@ -110,7 +110,8 @@ INLINE float flush_float(float x)
     return fabsf(x) < 0x1p-126f ? copysignf(0.0f, x) : x;
 }
 
-/* s + error, the error known exactly and below s's last place: truncated, its last bit set. */
+/* s + error, the error known exactly and below s's last place (so 0 when s is 0): truncated, its
+   last bit set. */
 INLINE double to_odd(double s, double error)
 {
     uint64_t bits = bits_of(s);
