@@ -1,7 +1,7 @@
 /* place.c: see place.h.
 
-   The text is rounded to odd at 8,192 bits: cut towards zero, the last bit set when anything was cut
-   off.  Numbers of a format and the midpoints between them have at most 2,200 bits, so what remains
+   The text is rounded to odd at 8,192 bits: cut towards zero, the last bit set when anything was
+   cut off.  Numbers of a format and the midpoints between them have at most 2,200 bits, so what remains
    lies on the same side of each of them as the text does, and can be treated as the text itself. */
 #include "reference/place.h"
 

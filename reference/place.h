@@ -9,11 +9,11 @@
 #include "reference/message.h"
 
 struct decimal_place {
-    double value;      /* the number of the format nearest to the text, ties to even */
-    int side;          /* sign of text - value; 0: the text is that number; overflow, also to the
+    double value; /* the number of the format nearest to the text, ties to even */
+    int side;     /* sign of text - value; 0: the text is that number; overflow, also to the
                           NaN of e4m3, counts as an infinity */
-    bool tie;          /* halfway between two numbers */
-    double ulps;       /* (text - value) / ulp(value); 0 for infinities and NaN */
+    bool tie;     /* halfway between two numbers */
+    double ulps;  /* (text - value) / ulp(value); 0 for infinities and NaN */
 };
 
 /* Decimal ("0.1", "1e-40"), C's hexadecimal ("0x1.8p-3"), "inf", "nan"; f is not exact. */

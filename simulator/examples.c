@@ -84,8 +84,8 @@ static bool build_p1(struct problem *p, struct message *why)
     return single_problem(p, &x, 1, why);
 }
 
-/* score(t) = 1 + (t/64 mod 32 - t mod 3) / 8 and value(t) = (22 + 119 t mod 127) / 64, both exact in
-   bf16; query (16, 0, ...), keys (score, 0, ...), scale 1/16, so that every product is exact. */
+/* score(t) = 1 + (t/64 mod 32 - t mod 3) / 8 and value(t) = (22 + 119 t mod 127) / 64, both exact
+   in bf16; query (16, 0, ...), keys (score, 0, ...), scale 1/16, so that every product is exact. */
 static bool build_h200_b200(struct problem *p, struct message *why)
 {
     enum { KEYS = 27525, D = 256 };

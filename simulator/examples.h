@@ -17,7 +17,7 @@ enum example {
 
 struct example_info {
     const char *name;
-    enum format dtype;          /* Q, K, V are made in it, exactly */
+    enum format dtype;           /* Q, K, V are made in it, exactly */
     const char *scores, *values; /* NULL: made by `build` */
     bool (*build)(struct problem *p, struct message *why);
     /* What the example is about, in the words of the command line; NULL: the general default. */

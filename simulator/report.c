@@ -72,8 +72,8 @@ struct number_text number_text(enum format f, double x)
     for (int digits = least; digits <= most; digits++) {
         snprintf(n.text, sizeof n.text, "%.*g", digits, x);
         double back = strtod(n.text, NULL);
-        if (back == x || (f != FORMAT_FP64 && f != FORMAT_EXACT &&
-                          format_round(f, back, false) == x))
+        if (back == x ||
+            (f != FORMAT_FP64 && f != FORMAT_EXACT && format_round(f, back, false) == x))
             break;
     }
     return n;

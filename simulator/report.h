@@ -12,10 +12,10 @@ struct json; /* an object or a list; freed with its report */
 
 struct report {
     const struct scenario *scenario;
-    struct json *json;      /* "schema": 1, "command" */
-    char *text;             /* lines of at most 80 columns, ASCII */
-    char *table;            /* rows of cells separated by tabs */
-    int made_count;         /* files this command created */
+    struct json *json; /* "schema": 1, "command" */
+    char *text;        /* lines of at most 80 columns, ASCII */
+    char *table;       /* rows of cells separated by tabs */
+    int made_count;    /* files this command created */
     char *made[16];
 };
 

@@ -75,8 +75,7 @@ struct outputs {
     char *path[20];
 };
 
-static bool check_all(const struct outputs *o, const char *endings, bool force,
-                      struct message *why)
+static bool check_all(const struct outputs *o, const char *endings, bool force, struct message *why)
 {
     for (int i = 0; i < o->count; i++) {
         if (strcmp(o->option[i], "-o") == 0 && !check_ending(o->path[i], endings, why))

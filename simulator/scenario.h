@@ -54,8 +54,8 @@ const struct command_info *command_info(enum command c);
 
 struct scenario {
     const char *verb;
-    char *problem;                /* the positional argument, or NULL */
-    char *value[OPTION_COUNT];    /* an option's text (repeatable ones: joined by '\n'), or NULL */
+    char *problem;             /* the positional argument, or NULL */
+    char *value[OPTION_COUNT]; /* an option's text (repeatable ones: joined by '\n'), or NULL */
     bool given[OPTION_COUNT];
 };
 
@@ -71,7 +71,7 @@ char *scenario_command(const struct scenario *s);
    "12 of 4,096 inputs were rounded to bf16 at INPUT"): lines, malloc'ed, or "". */
 struct scenario_input {
     struct problem problem;
-    char *name;           /* how to call the problem in a headline */
+    char *name; /* how to call the problem in a headline */
     char *remarks;
     int64_t input_rounded, input_elements;
     enum format input_format; /* what Q, K, V hold after INPUT (their storage may be wider) */
@@ -87,8 +87,8 @@ bool scenario_simulation(const struct scenario *s, const struct scenario_input *
 
 /* Which rows are looked at: --batch --heads --rows --dims --sample. */
 struct selection {
-    int64_t rows;       /* selected */
-    int64_t rows_total; /* of the problem */
+    int64_t rows;        /* selected */
+    int64_t rows_total;  /* of the problem */
     int64_t *unit, *row; /* per selected row: problem_head's n, row within the head */
     int64_t dims;
     int64_t *dim;

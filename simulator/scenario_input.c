@@ -45,9 +45,8 @@ static bool read_shape(const char *text, struct generator_request *g, struct mes
     if (__builtin_mul_overflow(n[B], n[HQ], &queries) ||
         __builtin_mul_overflow(queries, n[NQ], &queries) ||
         __builtin_mul_overflow(queries, n[D], &queries) ||
-        __builtin_mul_overflow(n[B], n[HKV], &keys) ||
-        __builtin_mul_overflow(keys, n[NK], &keys) || __builtin_mul_overflow(keys, n[D], &keys) ||
-        queries > most || keys > most)
+        __builtin_mul_overflow(n[B], n[HKV], &keys) || __builtin_mul_overflow(keys, n[NK], &keys) ||
+        __builtin_mul_overflow(keys, n[D], &keys) || queries > most || keys > most)
         return refuse(why, "--shape %s: more elements than 2^48", text);
     g->B = n[B];
     g->Hq = n[HQ];
@@ -127,8 +126,10 @@ static bool draft_from_word(const struct scenario *s, struct draft *d, struct me
     const char *near = nearest_name(s->problem, names, EXAMPLE_COUNT);
     if (near != NULL)
         return refuse(why, "no example is named %.60s; did you mean %s?", s->problem, near);
-    return refuse(why, "no example is named %.60s; flashulp list examples names them, and a file "
-                       "ends in .safetensors or .npz", s->problem);
+    return refuse(why,
+                  "no example is named %.60s; flashulp list examples names them, and a file "
+                  "ends in .safetensors or .npz",
+                  s->problem);
 }
 
 /* The one source that is named. */
@@ -216,8 +217,7 @@ static bool apply_input(const struct scenario *s, struct scenario_input *in, cha
     struct problem *p = &in->problem;
     enum format held = widest(p), f;
     in->input_format = held;
-    in->input_elements =
-        tensor_elements(&p->q) + tensor_elements(&p->k) + tensor_elements(&p->v);
+    in->input_elements = tensor_elements(&p->q) + tensor_elements(&p->k) + tensor_elements(&p->v);
     if (!input_format(s, held, &f, why))
         return false;
     if (f == FORMAT_EXACT)
@@ -256,7 +256,7 @@ static bool finish(const struct scenario *s, struct draft *d, struct scenario_in
 /* An article's figures hold for its listing, on its tiles, without a mask or another scale. */
 static const struct example_figures *figures(const struct scenario *s)
 {
-    static const enum option changes[] = {OPTION_SCALE,  OPTION_CAUSAL, OPTION_WINDOW,
+    static const enum option changes[] = {OPTION_SCALE,   OPTION_CAUSAL, OPTION_WINDOW,
                                           OPTION_SOFTCAP, OPTION_TILE,   OPTION_CU_SEQLENS};
     enum example e;
     enum algorithm a;

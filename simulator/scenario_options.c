@@ -1,6 +1,5 @@
 /* scenario_options.c: scale, masks, packed lengths and layout of the command line, over whatever
-   the source of the tensors already said. */
-#include <math.h>
+   the source of the tensors already said.  Their values are judged by problem_new. */
 #include <string.h>
 
 #include "simulator/scenario_draft.h"
@@ -21,8 +20,6 @@ static bool read_mask(const struct scenario *s, struct mask *m, struct message *
         return true;
     if (!parse_integers("--window", window, "L,R", 2, INT64_MIN, INT64_MAX, sides, why))
         return false;
-    if (sides[0] < -1 || sides[1] < -1)
-        return refuse(why, "--window %s: a side is -1 (unlimited) or 0 and more", window);
     m->left = sides[0];
     m->right = sides[1];
     return true;
@@ -62,16 +59,10 @@ bool draft_options(const struct scenario *s, struct draft *d, struct message *wh
     if (s->value[OPTION_SCALE] != NULL) {
         if (!parse_real("--scale", s->value[OPTION_SCALE], &o->scale, why))
             return false;
-        if (!isfinite(o->scale))
-            return refuse(why, "--scale %s: a finite number is right", s->value[OPTION_SCALE]);
         o->scale_given = true;
     }
-    if (s->value[OPTION_SOFTCAP] != NULL) {
-        if (!parse_real("--softcap", s->value[OPTION_SOFTCAP], &o->softcap, why))
-            return false;
-        if (!(o->softcap >= 0) || isinf(o->softcap))
-            return refuse(why, "--softcap %s: 0 (none) or a positive number is right",
-                          s->value[OPTION_SOFTCAP]);
-    }
+    if (s->value[OPTION_SOFTCAP] != NULL &&
+        !parse_real("--softcap", s->value[OPTION_SOFTCAP], &o->softcap, why))
+        return false;
     return read_mask(s, &o->mask, why) && read_lengths(s, d, why) && read_layout(s, d, why);
 }

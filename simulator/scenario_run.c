@@ -142,8 +142,9 @@ static bool tiles_fit(const struct problem *p, const struct simulation *simulati
                       grouped(p->Nq).text, grouped(p->Nk).text);
     if (rows * keys <= most && rows * p->D <= most && keys * p->D <= most && p->Nq * p->D <= most)
         return true;
-    return refuse(why, "%s: tiles of %s queries and %s keys, D %s, hold more than 2^30 numbers; "
-                       "smaller ones are right%s",
+    return refuse(why,
+                  "%s: tiles of %s queries and %s keys, D %s, hold more than 2^30 numbers; "
+                  "smaller ones are right%s",
                   a->name, grouped(rows).text, grouped(keys).text, grouped(p->D).text,
                   a->Bc == 0 ? ", such as fa2 has" : "");
 }
@@ -205,8 +206,10 @@ static bool choose_arithmetic(const struct scenario *s, const struct scenario_in
     if (simulation->arith != arith_float())
         return true;
     if (site != NULL)
-        return refuse(why, "--arith float cannot hold site %s of this policy, which is wider than "
-                           "fp32; --arith double or mpfr is right", site);
+        return refuse(why,
+                      "--arith float cannot hold site %s of this policy, which is wider than "
+                      "fp32; --arith double or mpfr is right",
+                      site);
     if (wide_input)
         return refuse(why, "--arith float takes inputs of fp32 and less; --dtype fp32, or --arith "
                            "double, is right");
@@ -235,8 +238,7 @@ bool scenario_simulation(const struct scenario *s, const struct scenario_input *
     return scenario_algorithm(s, &simulation->algorithm, why) &&
            scenario_policy(s, held, &simulation->policy, why) &&
            choose_faults(s, simulation, why) && choose_tiles(s, simulation, why) &&
-           tiles_fit(&in->problem, simulation, why) &&
-           choose_arithmetic(s, in, simulation, why) &&
+           tiles_fit(&in->problem, simulation, why) && choose_arithmetic(s, in, simulation, why) &&
            read_number(s, OPTION_PRECISION, 24, 1 << 16, &simulation->precision, why) &&
            read_number(s, OPTION_THREADS, 1, 1024, &simulation->threads, why);
 }

@@ -14,8 +14,7 @@ struct marks {
 static bool read_marks(const struct scenario *s, enum option o, int64_t size, bool **marks,
                        struct message *why)
 {
-    return s->value[o] == NULL ||
-           parse_marks(option_info(o)->name, s->value[o], size, marks, why);
+    return s->value[o] == NULL || parse_marks(option_info(o)->name, s->value[o], size, marks, why);
 }
 
 static int64_t longest_head(const struct problem *p)

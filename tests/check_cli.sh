@@ -183,6 +183,8 @@ full 'run: big.csv: cannot be written: File too large; nothing was kept' \
     run --generate gaussian --shape 1,1,1,64,64,64 --lse small.npy -o big.csv
 full 'run: big.safetensors: cannot be written: File too large; nothing was kept' \
     run --generate gaussian --shape 1,1,1,64,64,64 -o big.safetensors
+full 'run: big.safetensors: cannot be written: File too large; nothing was kept' \
+    run --generate gaussian --shape 1,1,1,64,64,64 --lse small.npy -o big.safetensors
 if [ -w /dev/full ]; then
     for verb in 'run fa2-4' 'exact fa2-4' 'run fa2-4 --json' 'bits 0.1' 'list'; do
         # shellcheck disable=SC2086
@@ -235,6 +237,20 @@ same 'the command line wins over the file' "$([ "$other" != "$made" ] && echo di
 one=$("$program" run cap.safetensors --threads 1 --json | digest)
 two=$("$program" run cap.safetensors --threads 2 --json | digest)
 same 'threads do not change bits' "$one" "$two"
+
+# --- rows land where they belong, packed or not
+prints 0 '^certified  96 of 96 outputs are correctly rounded' run cap.safetensors --policy exact --check
+"$program" run cap.safetensors --heads 3 --rows 2 --dims 7 -o last.csv >/dev/null
+last_word() { tail -c 4 "$1" | od -An -tx4 | tr -d ' ' | tr a-f A-F; }
+same 'the last number of --out is O[0,3,2,7]' "0x$(last_word o.npy)" "$(tail -1 last.csv | cut -d, -f6)"
+packed='--generate gaussian --shape 1,4,2,5,5,8 --cu-seqlens 0,2,5'
+# shellcheck disable=SC2086
+prints 0 '^certified  160 of 160 outputs are correctly rounded' run $packed --policy exact --check
+# shellcheck disable=SC2086
+"$program" run $packed --heads 3 --batch 1 --rows 2 --dims 7 -o packed.csv --out packed.npy >/dev/null
+same 'packed, the last number of --out is O[0,3,4,7]' "0x$(last_word packed.npy)" \
+    "$(tail -1 packed.csv | cut -d, -f6)"
+same 'and its row is the fourth' "$(tail -1 packed.csv | cut -d, -f1-4)" '0,3,4,7'
 
 # --- a trace, written and read
 "$program" trace fa2-4 --snapshots all -o t.trace --perfetto t.json >/dev/null

@@ -16,7 +16,7 @@
 #include "simulator/scenario.h"
 #include "simulator/trace.h"
 
-/* O[0,0,0,0] of "flashulp run LINE", to the printed digits; and rounded from the certified value. */
+/* O[0,0,0,0] of "flashulp run PROBLEM ..."; and the certified value, rounded to f. */
 static const struct {
     const char *problem, *policy, *algorithm, *kv;
     double output, tolerance; /* 0: to the last bit */
@@ -149,8 +149,7 @@ static bool printed(const struct trace *t, const struct example_figure *f, char 
             continue;
         if (f->tile >= 0 && e->j != (uint32_t)f->tile)
             continue;
-        snprintf(text, room, "%.*f", decimals,
-                 trace_values(t, n)[f->row * (int)e->cols + f->col]);
+        snprintf(text, room, "%.*f", decimals, trace_values(t, n)[f->row * (int)e->cols + f->col]);
         return true;
     }
     return false;
@@ -192,7 +191,9 @@ static void test_figures_are_for_fa2(void **state)
     static const struct {
         enum option o;
         const char *text;
-    } changes[] = {{OPTION_ALGORITHM, "fa1"}, {OPTION_KV, "descending"}, {OPTION_TILE, "1,4"},
+    } changes[] = {{OPTION_ALGORITHM, "fa1"},
+                   {OPTION_KV, "descending"},
+                   {OPTION_TILE, "1,4"},
                    {OPTION_SCALE, "0.5"}};
     for (size_t i = 0; i < sizeof changes / sizeof changes[0]; i++) {
         struct scenario s = {.verb = "walk", .problem = strdup("fa2-4")};
@@ -209,8 +210,10 @@ static void test_figures_are_for_fa2(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_values),         cmocka_unit_test(test_a6_unmasked),
-        cmocka_unit_test(test_teaching_input), cmocka_unit_test(test_figures),
+        cmocka_unit_test(test_values),
+        cmocka_unit_test(test_a6_unmasked),
+        cmocka_unit_test(test_teaching_input),
+        cmocka_unit_test(test_figures),
         cmocka_unit_test(test_figures_are_for_fa2),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

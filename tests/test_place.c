@@ -28,7 +28,8 @@ static const struct {
     {"1.003906250000000000000000000000000001", FORMAT_BF16, 1.0078125, -1, false, -0.5},
     {"1.003906249999999999999999999999999999", FORMAT_BF16, 1, 1, false, 0.5},
     {"9007199254740993", FORMAT_FP64, 9007199254740992, 1, true, 0.5},
-    {"9007199254740993.0000000000000000000000000001", FORMAT_FP64, 9007199254740994, -1, false, -0.5},
+    {"9007199254740993.0000000000000000000000000001", FORMAT_FP64, 9007199254740994, -1, false,
+     -0.5},
     {"-0.1", FORMAT_FP32, -0x1.99999ap-4, 1, false, 0.2},
     {"0x1.8p-3", FORMAT_FP16, 0.1875, 0, false, 0},
     {"1e-45", FORMAT_FP32, 0x1p-149, -1, false, -0.286376},
@@ -54,7 +55,8 @@ static void test_rows(void **state)
         struct message why;
         if (!decimal_place(rows[i].text, rows[i].f, &p, &why))
             fail_msg("%s: %s", rows[i].text, why.text);
-        bool same = (isnan(rows[i].value) ? isnan(p.value) : p.value == rows[i].value) && p.side == rows[i].side && p.tie == rows[i].tie &&
+        bool same = (isnan(rows[i].value) ? isnan(p.value) : p.value == rows[i].value) &&
+                    p.side == rows[i].side && p.tie == rows[i].tie &&
                     fabs(p.ulps - rows[i].ulps) < 1e-5;
         if (!same)
             fail_msg("flashulp bits %s --format %s: %a, side %d, tie %d, %.9g ulp", rows[i].text,

@@ -331,6 +331,8 @@ static const struct {
      "1.0.1 1.0.2 1.2.1 1.2.2 ", 5},
     {"flashulp exact fa2-4 --heads 1 --rows 3 --dims 0,4", false, "0.1.3 1.1.3 ", 2},
     {"flashulp exact fa2-4 --heads 0", true, "0.0.0 0.0.1 0.0.2 0.0.3 ", 5},
+    {"flashulp exact fa2-4 --heads 0-1", true, "0.0.0 0.0.1 0.0.2 0.0.3 0.1.0 0.1.1 0.1.2 0.1.3 ",
+     5},
     {"flashulp exact fa2-4 --batch 1 --rows 0", true, "0.0.1 0.1.1 0.2.1 ", 5},
     {"flashulp exact fa2-4 --batch 1 --sample 100 --rows 2", true, "0.0.3 0.1.3 0.2.3 ", 5},
 };

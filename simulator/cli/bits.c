@@ -1,7 +1,7 @@
 /* bits.c: `flashulp bits NUMBER`: fields, neighbours, spacing, and which way it rounds.
 
-   NUMBER is decimal, C's hexadecimal floating point, or 0x and as many hex digits as the format has:
-   then it is the bits themselves. */
+   NUMBER is decimal, C's hexadecimal floating point, or 0x and as many hex digits as the format
+   has: then it is the bits themselves. */
 #include <ctype.h>
 #include <inttypes.h>
 #include <math.h>
@@ -91,11 +91,11 @@ static void add_line(struct report *r, enum format f, const struct decimal_place
         snprintf(place, sizeof place, "%+.3f", p->ulps);
     report_text(r, " %-9s%-19s %-24s %-9s %s\n", format_info(f)->name, x.hex,
                 number_text(f, p->value).text, place,
-                p->tie                               ? "a tie"
+                p->tie                                ? "a tie"
                 : !isfinite(p->value) && p->side != 0 ? "overflows"
                                                       : direction(p));
-    report_row(r, "%s\t%s\t%s\t%s", format_info(f)->name, x.hex, number_text(FORMAT_FP64, p->value).text,
-               place);
+    report_row(r, "%s\t%s\t%s\t%s", format_info(f)->name, x.hex,
+               number_text(FORMAT_FP64, p->value).text, place);
 }
 
 static void add_place(struct report *r, const char *text, enum format f,
@@ -103,16 +103,19 @@ static void add_place(struct report *r, const char *text, enum format f,
 {
     int exponent;
     if (isnan(p->value)) {
-        report_text(r, p->side == 0 ? " not a number; every NaN is written as these bits\n"
-                                    : " overflows: %s has no infinity; largest %.9g\n",
+        report_text(r,
+                    p->side == 0 ? " not a number; every NaN is written as these bits\n"
+                                 : " overflows: %s has no infinity; largest %.9g\n",
                     format_info(f)->name, format_info(f)->largest);
         return;
     }
     struct number_text up = number_text(f, format_next(f, p->value, 1));
     struct number_text down = number_text(f, format_next(f, p->value, -1));
     if (isinf(p->value)) {
-        report_text(r, " %s; next down %s\n", p->side == 0 ? "infinity" : "overflows: the nearest "
-                    "number has no room for so large an exponent",
+        report_text(r, " %s; next down %s\n",
+                    p->side == 0 ? "infinity"
+                                 : "overflows: the nearest "
+                                   "number has no room for so large an exponent",
                     p->value > 0 ? down.text : up.text);
         return;
     }
@@ -135,8 +138,9 @@ static void add_details(struct report *r, const char *text, enum format f,
     int w = (int)strlen(x.fraction);
     report_text(r, " %s %s %s   %s   %s%s\n", x.sign, x.exponent, x.fraction, x.hex,
                 number_text(f, p->value).text,
-                w > 23 ? "" : w > 10 ? "   (sign exponent fraction)"
-                                     : "      (sign exponent fraction)");
+                w > 23   ? ""
+                : w > 10 ? "   (sign exponent fraction)"
+                         : "      (sign exponent fraction)");
     add_place(r, text, f, p);
     report_row(r, "%s\t%s\t%s\t%.9g", format_info(f)->name, x.hex,
                number_text(FORMAT_FP64, p->value).text, p->ulps);
@@ -155,7 +159,9 @@ static bool from_bits(const char *text, bool format_given, enum format *f,
     int digits = hex_digits(text);
     if (!format_given && !usual_format(digits, f))
         return refuse(why, "%.24s: bits of which format? --format %s is right", text,
-                      digits <= 2 ? "e4m3 or e5m2" : digits <= 4 ? "bf16 or fp16" : "fp32 or fp64");
+                      digits <= 2   ? "e4m3 or e5m2"
+                      : digits <= 4 ? "bf16 or fp16"
+                                    : "fp32 or fp64");
     if (digits > format_info(*f)->bits / 4)
         return refuse(why, "%.24s: %s has %d hex digits", text, format_info(*f)->name,
                       format_info(*f)->bits / 4);

@@ -56,8 +56,8 @@ struct answer {
 /* The digits of one number; with softcap the honest answer may be that they are not settled. */
 static char *digits_of(struct answer *a, struct certified_row *row, int64_t d, struct certified *c)
 {
-    char *digits = d < 0 ? certified_digits_lse(row, a->wanted, c)
-                         : certified_digits(row, d, a->wanted, c);
+    char *digits =
+        d < 0 ? certified_digits_lse(row, a->wanted, c) : certified_digits(row, d, a->wanted, c);
     a->rational += d >= 0 && c->rational;
     if (c->kind != CERTIFIED_FINITE || c->decided)
         return digits;

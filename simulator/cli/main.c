@@ -84,9 +84,10 @@ int cli_help(enum command command)
     static const struct {
         unsigned group;
         const char *title;
-    } groups[] = {{GROUP_PROBLEM, "Problem"},  {GROUP_SELECT, "Selection"}, {GROUP_RUN, "Run"},
-                  {GROUP_WALK, "Walk"},        {GROUP_EXACT, "Digits"},     {GROUP_TRACE, "Trace"},
-                  {GROUP_OUTPUT, "Output"},    {GROUP_BITS, "Bits"},        {GROUP_REPORT, "Report"}};
+    } groups[] = {
+        {GROUP_PROBLEM, "Problem"}, {GROUP_SELECT, "Selection"}, {GROUP_RUN, "Run"},
+        {GROUP_WALK, "Walk"},       {GROUP_EXACT, "Digits"},     {GROUP_TRACE, "Trace"},
+        {GROUP_OUTPUT, "Output"},   {GROUP_BITS, "Bits"},        {GROUP_REPORT, "Report"}};
     const struct command_info *info = command_info(command);
     printf("flashulp %s - %s\n\nusage: flashulp %s %s [options]\n", info->name, info->meaning,
            info->name, info->arguments);

@@ -132,8 +132,7 @@ static bool add_metadata(const struct finished *x, struct bundle *b, struct mess
     if (ok && p->mask.align == ALIGN_TOP_LEFT)
         ok = bundle_add_meta(b, "causal_align", "top-left", why);
     if (ok && (p->mask.left >= 0 || p->mask.right >= 0)) {
-        snprintf(text, sizeof text, "%lld,%lld", (long long)p->mask.left,
-                 (long long)p->mask.right);
+        snprintf(text, sizeof text, "%lld,%lld", (long long)p->mask.left, (long long)p->mask.right);
         ok = bundle_add_meta(b, "window", text, why);
     }
     if (ok && p->softcap > 0) {
@@ -150,8 +149,8 @@ static bool write_capture(struct report *r, const struct finished *x, const char
     struct bundle b = {0};
     struct tensor O = {0}, lse = {0};
     char name[2][128];
-    snprintf(name[0], sizeof name[0], "o.%.40s:%.47s", algorithm_info(x->simulation.algorithm)->name,
-             x->simulation.policy.name);
+    snprintf(name[0], sizeof name[0], "o.%.40s:%.47s",
+             algorithm_info(x->simulation.algorithm)->name, x->simulation.policy.name);
     snprintf(name[1], sizeof name[1], "lse.%.96s", name[0] + 2);
     if (p->cu_q != NULL)
         return refuse(why, "-o %.200s: a capture of packed sequences is not built yet", path);
@@ -172,8 +171,8 @@ static bool write_capture(struct report *r, const struct finished *x, const char
 static bool write_outputs(struct report *r, const struct finished *x, struct message *why)
 {
     char *path;
-    bool ok = write_tensor(r, x, OPTION_OUT, false, why) &&
-              write_tensor(r, x, OPTION_LSE, true, why);
+    bool ok =
+        write_tensor(r, x, OPTION_OUT, false, why) && write_tensor(r, x, OPTION_LSE, true, why);
     for (int n = 0; ok && (path = report_output(x->scenario, n)) != NULL; n++) {
         ok = !ends_with(path, ".safetensors") || write_capture(r, x, path, why);
         free(path);
@@ -266,8 +265,8 @@ static void add_numbers(struct report *r, const struct finished *x)
             if (shown < IN_JSON)
                 json_real(list, NULL, value);
             report_row(r, "%lld\t%lld\t%lld\t%lld\t%s\t0x%0*llX", (long long)h.batch,
-                       (long long)h.head, (long long)n, (long long)d,
-                       number_text(f, value).text, digits, bits);
+                       (long long)h.head, (long long)n, (long long)d, number_text(f, value).text,
+                       digits, bits);
         }
         if (i < IN_JSON)
             json_real(lse, NULL, logarithm(x, i));

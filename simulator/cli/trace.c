@@ -1,5 +1,5 @@
-/* trace.c: `flashulp trace`: records a run, or reads a recorded one; writes .trace, Perfetto JSON or
-   text. */
+/* trace.c: `flashulp trace`: records a run, or reads a recorded one; writes .trace, Perfetto JSON
+   or text. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -71,8 +71,8 @@ static void describe(struct report *r, const struct trace *t)
 static bool finish(const struct scenario *s, struct report *r, const struct trace *t,
                    struct message *why)
 {
-    bool text = s->given[OPTION_DUMP] || (!s->given[OPTION_OUTPUT] && !s->given[OPTION_PERFETTO] &&
-                                          !s->given[OPTION_JSON]);
+    bool text = s->given[OPTION_DUMP] ||
+                (!s->given[OPTION_OUTPUT] && !s->given[OPTION_PERFETTO] && !s->given[OPTION_JSON]);
     describe(r, t);
     if (!write_files(s, r, t, why))
         return false;
