@@ -159,8 +159,8 @@ static void floats_about_boundaries(void **unused)
 
 /* ---- doubles ---- */
 
-/* Random doubles near a format's range: a random significand, its tail often empty, a midpoint's, or
-   one bit from one. */
+/* Random doubles near a format's range: a random significand, its tail often empty, a midpoint's,
+   or one bit from one. */
 static double random_double(enum format f, uint64_t *state)
 {
     const struct format_info *info = format_info(f);
@@ -307,7 +307,8 @@ static void quotients_that_underflow(void **unused)
     struct run r;
     assert_true(run_new(&r, &arith_double, &policy, 0, &why));
     for (int i = 0; i < 4; i++) {
-        struct tile *a = tile_new(&r, TENSOR_SCRATCH, 1, 1), *b = tile_new(&r, TENSOR_SCRATCH, 1, 1);
+        struct tile *a = tile_new(&r, TENSOR_SCRATCH, 1, 1);
+        struct tile *b = tile_new(&r, TENSOR_SCRATCH, 1, 1);
         r.arith->set(a->data, 0, x[i]);
         r.arith->set(b->data, 0, y[i]);
         div_(&r, a, a, b, SITE_NORMALIZE);

@@ -1,0 +1,226 @@
+/* test_exact_arith.c: in exact arithmetic every right algorithm is attention: the mpfr run at 256
+   bits against the definition, |dO| <= 2^-200 sum pi |v| and |dLSE| <= 2^-200 max(1, |LSE|), on
+   every mask and shape. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <mpfr.h>
+
+#include "reference/certified.h"
+#include "reference/exact.h"
+#include "simulator/simulate.h"
+#include "tests/random_problem.h"
+
+enum { PRECISION = 256, TRUTH = 320, AGREE = -200 };
+
+static const struct runner {
+    enum algorithm algorithm;
+    bool descending;
+} runners[] = {
+    {ALGORITHM_STANDARD, false}, {ALGORITHM_ONLINE, false},      {ALGORITHM_FA1, false},
+    {ALGORITHM_FA2, false},      {ALGORITHM_FA2, true},          {ALGORITHM_FA1_PRINTED, false},
+    {ALGORITHM_FA2_PRINTED, false}, /* none of its faults on */
+};
+
+static const struct mask_row {
+    bool causal, top_left;
+    int64_t left, right;
+    double softcap;
+} masks[] = {
+    {false, false, -1, -1, 0}, {true, false, -1, -1, 0}, {true, true, -1, -1, 0},
+    {false, false, 2, 1, 0},   {false, false, 0, 0, 0},  {false, true, 1, 2, 0},
+    {false, false, -1, 0, 0},  {false, false, 1, -1, 0}, {true, false, 3, 0, 0},
+    {true, true, 0, 0, 0},     {false, false, -1, -1, 1.5}, {true, false, -1, -1, 5},
+};
+
+static const struct shape shapes[] = {
+    {1, 1, 1, 1, 1, 1}, {1, 1, 1, 1, 7, 3},  {1, 1, 1, 5, 5, 4},  {1, 1, 1, 9, 4, 2},
+    {1, 1, 1, 4, 9, 3}, {2, 4, 2, 3, 11, 2}, {1, 3, 1, 6, 13, 2}, {1, 1, 1, 3, 0, 2},
+    {1, 1, 1, 0, 3, 2}, {0, 1, 1, 2, 2, 1},
+};
+
+static const struct tiling {
+    int Br, Bc;
+} tilings[] = {{1, 1}, {2, 3}, {4, 4}, {3, 8}, {16, 16}};
+
+#define COUNT(a) (sizeof(a) / sizeof *(a))
+
+/* What disagreed, for the message. */
+struct place {
+    const char *algorithm;
+    const struct mask_row *mask;
+    const struct problem *problem;
+    const struct simulation *simulation;
+    int64_t head, row;
+};
+
+static void disagree(const struct place *at, const char *what, mpfr_srcptr got, mpfr_srcptr want)
+{
+    const struct mask_row *m = at->mask;
+    const struct problem *p = at->problem;
+    mpfr_printf("# got %.70Ra\n# not %.70Ra\n", got, want);
+    fail_msg("%s%s, %s of head %d row %d: Nq %d Nk %d D %d, causal %d top-left %d window %d,%d "
+             "softcap %g, tile %d,%d",
+             at->algorithm, at->simulation->choices.descending ? " descending" : "", what,
+             (int)at->head, (int)at->row, (int)p->Nq, (int)p->Nk, (int)p->D, m->causal, m->top_left,
+             (int)m->left, (int)m->right, m->softcap, at->simulation->choices.Br,
+             at->simulation->choices.Bc);
+}
+
+/* |got - want| <= 2^-200 unit; not finite: the same. */
+static bool agrees(mpfr_srcptr got, mpfr_srcptr want, double unit)
+{
+    mpfr_t error;
+    if (!mpfr_number_p(got) || !mpfr_number_p(want))
+        return (mpfr_nan_p(got) && mpfr_nan_p(want)) || mpfr_equal_p(got, want);
+    mpfr_init2(error, 64);
+    mpfr_sub(error, got, want, MPFR_RNDA);
+    mpfr_abs(error, error, MPFR_RNDN);
+    bool close = mpfr_cmp_d(error, ldexp(unit, AGREE)) <= 0;
+    mpfr_clear(error);
+    return close;
+}
+
+static void check_row(const struct head *h, const struct attention *x, struct place *at)
+{
+    const mpfr_t *O = x->O->data, *L = x->L->data;
+    mpfr_t *want = malloc(((size_t)h->D + 1) * sizeof *want);
+    for (int64_t d = 0; d <= h->D; d++)
+        mpfr_init2(want[d], TRUTH);
+    exact_row(h, at->row, TRUTH, want, want[h->D]);
+    struct certified_row *row = certified_row_new(h, at->row);
+    for (int64_t d = 0; d < h->D; d++)
+        if (!agrees(O[at->row * h->D + d], want[d], certified_weight(row, d)))
+            disagree(at, "O", O[at->row * h->D + d], want[d]);
+    double lse = fabs(mpfr_get_d(want[h->D], MPFR_RNDN));
+    if (!agrees(L[at->row], want[h->D], lse > 1 ? lse : 1))
+        disagree(at, "LSE", L[at->row], want[h->D]);
+    certified_row_free(row);
+    for (int64_t d = 0; d <= h->D; d++)
+        mpfr_clear(want[d]);
+    free(want);
+}
+
+static int64_t check_run(const struct problem *p, const struct simulation *s, struct place at)
+{
+    struct run r;
+    struct message why;
+    int64_t rows = 0;
+    assert_true(run_new(&r, s->arith, &s->policy, s->precision, &why));
+    for (int64_t n = 0; n < problem_units(p); n++) {
+        struct head h = problem_head(p, n);
+        struct attention x = simulate_head(&r, s, &h);
+        at.head = n;
+        for (at.row = 0; at.row < h.Nq; at.row++, rows++)
+            check_row(&h, &x, &at);
+        run_reset(&r);
+    }
+    run_free(&r);
+    return rows;
+}
+
+/* Every algorithm, at two of the tilings (all in full). */
+static int64_t check_problem(const struct problem *p, const struct mask_row *mask, uint64_t *state)
+{
+    int64_t rows = 0;
+    for (size_t n = 0; n < COUNT(runners); n++) {
+        const struct tiling *t = &tilings[draw_below(state, COUNT(tilings))];
+        struct simulation s = simulation_default();
+        s.algorithm = runners[n].algorithm;
+        s.policy = policy_table(POLICY_EXACT);
+        s.arith = &arith_mpfr;
+        s.precision = PRECISION;
+        s.choices = (struct choices){.Br = t->Br, .Bc = t->Bc, .descending = runners[n].descending};
+        if (s.algorithm == ALGORITHM_ONLINE)
+            s.choices.Bc = 1;
+        if (p->tiles > 0) /* the user's own key tiles */
+            s.choices.Bc = 0;
+        rows += check_run(p, &s, (struct place){algorithm_info(s.algorithm)->name, mask, p, &s, 0, 0});
+    }
+    return rows;
+}
+
+static struct problem_options options_of(const struct mask_row *m)
+{
+    struct problem_options o = problem_defaults();
+    o.mask = (struct mask){m->causal, m->top_left ? ALIGN_TOP_LEFT : ALIGN_BOTTOM_RIGHT, m->left,
+                           m->right};
+    o.softcap = m->softcap;
+    return o;
+}
+
+static bool full(void)
+{
+    const char *level = getenv("FLASHULP_TESTS");
+    return level != NULL && strcmp(level, "full") == 0;
+}
+
+static void every_mask_and_shape(void **unused)
+{
+    (void)unused;
+    uint64_t state = 1;
+    int64_t rows = 0;
+    for (int round = 0; round < (full() ? 20 : 1); round++)
+        for (size_t m = 0; m < COUNT(masks); m++)
+            for (size_t n = 0; n < COUNT(shapes); n++) {
+                struct problem_options o = options_of(&masks[m]);
+                struct problem p;
+                /* now and then scores of thousands: weights far below any double's range */
+                double size = draw_below(&state, 4) == 0 ? 40 : 1;
+                assert_true(draw_problem(&p, FORMAT_FP32, shapes[n], size, &o, &state));
+                rows += check_problem(&p, &masks[m], &state);
+                problem_free(&p);
+            }
+    printf("# note %lld rows within 2^%d of the definition\n", (long long)rows, AGREE);
+}
+
+/* Packed sequences, two of them empty on one side. */
+static void variable_lengths(void **unused)
+{
+    (void)unused;
+    static const int64_t cu_q[] = {0, 3, 3, 4, 9}, cu_k[] = {0, 5, 7, 7, 14};
+    uint64_t state = 2;
+    for (size_t m = 0; m < COUNT(masks); m++) {
+        struct problem_options o = options_of(&masks[m]);
+        struct problem p;
+        o.cu_q = cu_q;
+        o.cu_k = cu_k;
+        o.sequences = 4;
+        assert_true(draw_problem(&p, FORMAT_FP32, (struct shape){1, 4, 2, 9, 14, 2}, 1, &o, &state));
+        check_problem(&p, &masks[m], &state);
+        problem_free(&p);
+    }
+}
+
+/* Key tiles as a user may write them, ragged. */
+static void tiles_of_the_user(void **unused)
+{
+    (void)unused;
+    static const int64_t ends[] = {2, 3, 7, 8};
+    uint64_t state = 3;
+    for (size_t m = 0; m < COUNT(masks); m++) {
+        struct problem_options o = options_of(&masks[m]);
+        struct problem p;
+        assert_true(draw_problem(&p, FORMAT_FP32, (struct shape){1, 1, 1, 5, 8, 2}, 2, &o, &state));
+        p.tiles = COUNT(ends);
+        p.tile_ends = malloc(sizeof ends);
+        memcpy(p.tile_ends, ends, sizeof ends);
+        check_problem(&p, &masks[m], &state);
+        problem_free(&p);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_mask_and_shape),
+        cmocka_unit_test(variable_lengths),
+        cmocka_unit_test(tiles_of_the_user),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
