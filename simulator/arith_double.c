@@ -65,10 +65,27 @@ INLINE double double_div(const enum format F, const struct rounding *R, double a
     return narrow(F, R, plain ? to_odd(quotient, y < 0 ? -rest : rest) : quotient);
 }
 
+/* a b + c to odd where a b is so small that its own error is lost: against a larger c it only breaks
+   ties; with a c as small, the sum is far below every narrow format and only its sign counts. */
+static double fma_odd_tiny(double a, double b, double c)
+{
+    double sum = fma(a, b, c);
+    if (a == 0 || b == 0)
+        return sum;
+    if (fabs(c) > 0x1p-500)
+        return to_odd(c, copysign(0x1p-1000, a) * copysign(1.0, b));
+    double scaled = fma(fabs(a) < fabs(b) ? a * 0x1p300 : a, fabs(a) < fabs(b) ? b : b * 0x1p300,
+                        c * 0x1p300);
+    return scaled == 0 ? sum : copysign(0x1p-1074, scaled);
+}
+
 /* a b + c to odd: the product's and the sums' errors are exact (Boldo and Melquiond's scheme). */
 INLINE double fma_odd(double a, double b, double c)
 {
-    double product = a * b, low = fma(a, b, -product);
+    double product = a * b;
+    if (fabs(product) < 0x1p-900)
+        return fma_odd_tiny(a, b, c);
+    double low = fma(a, b, -product);
     double sum = c + low, back = sum - c, low_error = (c - (sum - back)) + (low - back);
     double high = product + sum, part = high - product;
     double high_error = (product - (high - part)) + (sum - part);

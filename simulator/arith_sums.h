@@ -2,7 +2,8 @@
 
    A chain over k is kept for each output by itself; a block of outputs (ROWS x COLUMNS) advances
    together through k, so that each k is one fused step for every lane.  Terms a row does not see
-   count as +0; adding +0 once, before the first seen term and after the last, is the same. */
+   count as +0.  Adding +0 twice is like adding it more often; once is not: a finer accumulator may
+   round to -0 first and become +0 then. */
 
 enum { BLOCK_ROWS = 6, BLOCK_COLUMNS = 128 / sizeof(REAL) };
 
@@ -60,10 +61,12 @@ static bool product_sees(const struct product *p, int i, int k)
                         : k >= p->seen->lo[i] && k < p->seen->hi[i];
 }
 
-INLINE void add_zero(const enum format F, struct rounding R, REAL *acc)
+/* `hidden` terms of +0. */
+INLINE void add_zeros(const enum format F, struct rounding R, REAL *acc, int hidden)
 {
-    for (int c = 0; c < BLOCK_COLUMNS; c++)
-        acc[c] = op_add(F, R, acc[c], (REAL)0);
+    for (int n = 0; n < hidden && n < 2; n++)
+        for (int c = 0; c < BLOCK_COLUMNS; c++)
+            acc[c] = op_add(F, R, acc[c], (REAL)0);
 }
 
 /* BLOCK_ROWS rows from i on, all seeing the same interval of k. */
@@ -74,11 +77,11 @@ INLINE void chain_rows(const enum format F, const struct run *run, const struct 
     int lo = p->seen != NULL ? first_seen(p->seen, i) : 0;
     int hi = p->seen != NULL ? end_seen(p->seen, i) : p->depth;
     const REAL *x = p->x + i * p->x_row + lo * p->x_step, *y = p->panel + lo * BLOCK_COLUMNS;
-    for (int n = 0; n < BLOCK_ROWS && lo > 0; n++)
-        add_zero(F, R, acc[n]);
+    for (int n = 0; n < BLOCK_ROWS; n++)
+        add_zeros(F, R, acc[n], lo);
     chain_block(F, R, BLOCK_ROWS, acc, x, p->x_row, p->x_step, y, hi - lo);
-    for (int n = 0; n < BLOCK_ROWS && hi < p->depth; n++)
-        add_zero(F, R, acc[n]);
+    for (int n = 0; n < BLOCK_ROWS; n++)
+        add_zeros(F, R, acc[n], p->depth - hi);
 }
 
 /* Row i alone, k one at a time. */
@@ -89,7 +92,7 @@ INLINE void chain_row(const enum format F, const struct run *run, const struct c
     for (int k = 0; k < p->depth; k++) {
         const REAL *x = p->x + i * p->x_row + k * p->x_step, *y = p->panel + k * BLOCK_COLUMNS;
         if (!product_sees(p, i, k))
-            add_zero(F, R, acc[0]);
+            add_zeros(F, R, acc[0], 1);
         else if (fused)
             chain_block(F, R, 1, acc, x, p->x_row, p->x_step, y, 1);
         else
@@ -234,28 +237,31 @@ static void body_mma_ab(const struct run *r, const struct call *c)
 
 static void body_mma_atb(const struct run *r, const struct call *c)
 {
+    const struct tile *seen = c->a->masked ? c->a : NULL;
     struct product p = {c->a->cols, c->b->cols, c->a->rows, c->a->data, 1, (size_t)c->a->cols,
-                        NULL,       c->a,       c->a->masked};
+                        NULL,       seen,       seen != NULL};
     multiply(r, c, &p, c->b->data, (size_t)c->b->cols, 1, false);
 }
 
 /* ---- sums along rows ---- */
 
-enum row_start { FROM_DST, FROM_RESCALED, FROM_FIRST };
-
-/* One row of `width` terms, `lo`..`hi` seen: chain or tree; terms are a or a b. */
+/* Terms from..width of one row, `lo`..`hi` of them seen, chained to acc; terms are a or a b. */
 INLINE REAL row_chain(const enum format F, struct rounding R, REAL acc, const REAL *a,
                       const REAL *b, int step_b, int from, int lo, int hi, int width)
 {
-    if (lo > from)
+    int first = lo > from ? lo : from, end = hi > from ? hi : from;
+    for (int n = 0; n < first - from && n < 2; n++)
         acc = op_add(F, R, acc, (REAL)0);
-    for (int c = lo > from ? lo : from; c < hi; c++)
+    for (int c = first; c < hi; c++)
         acc = b == NULL ? op_add(F, R, acc, a[c]) : op_fma(F, R, a[c], b[c * step_b], acc);
-    return hi < width ? op_add(F, R, acc, (REAL)0) : acc;
+    for (int n = 0; n < width - (end > first ? end : first) && n < 2; n++)
+        acc = op_add(F, R, acc, (REAL)0);
+    return acc;
 }
 
-INLINE REAL row_tree(const enum format F, const struct run *run, enum site site, REAL acc,
-                     const REAL *a, const REAL *b, int step_b, int lo, int hi, int width)
+/* The terms of one row put together by the site's tree. */
+INLINE REAL row_tree(const enum format F, const struct run *run, enum site site, const REAL *a,
+                     const REAL *b, int step_b, int lo, int hi, int width)
 {
     struct rounding R = rounding_at(run, site);
     REAL *term = run_scratch(run, sizeof(REAL) * (2 * (size_t)width + 1));
@@ -263,10 +269,8 @@ INLINE REAL row_tree(const enum format F, const struct run *run, enum site site,
         term[c] = c < lo || c >= hi ? (REAL)0
                   : b == NULL       ? a[c]
                                     : op_mul(F, R, a[c], b[c * step_b]);
-    if (width == 0)
-        return op_add(F, R, acc, (REAL)0);
-    return op_add(F, R, acc,
-                  tree_sum(F, R, &run->policy->site[site].order, term, width, term + width));
+    return width == 0 ? (REAL)0
+                      : tree_sum(F, R, &run->policy->site[site].order, term, width, term + width);
 }
 
 /* Eight rows that see all of a: eight chains at once. */
@@ -295,7 +299,8 @@ INLINE void sum_rows(const enum format F, const struct run *run, const struct ca
         const REAL *y = b == NULL ? NULL : row_of(b, r);
         int step = b != NULL && b->cols > 1;
         d[r] = chain ? row_chain(F, R, d[r], row_of(a, r), y, step, 0, lo, hi, a->cols)
-                     : row_tree(F, run, call->site, d[r], row_of(a, r), y, step, lo, hi, a->cols);
+                     : op_add(F, R, d[r],
+                              row_tree(F, run, call->site, row_of(a, r), y, step, lo, hi, a->cols));
     }
 }
 
@@ -309,18 +314,22 @@ static void body_row_dot(const struct run *r, const struct call *c)
     FORMAT_SWITCH(format_at(r, c->site), sum_rows(F, r, c, c->b));
 }
 
-/* l = fma(l, decay, p0), then p1, p2, ...; without a decay the first term starts the chain. */
+/* l = fma(l, decay, p0), then p1, p2, ...; without a decay the first term starts the chain.  With a
+   tree T over the terms: fma(l, decay, T), or T. */
 INLINE void sum_rescaled(const enum format F, const struct run *run, const struct call *call)
 {
     const struct tile *a = call->a, *decay = call->b;
     struct rounding R = rounding_at(run, call->site);
+    bool chain = run->policy->site[call->site].order.kind == ORDER_SEQ;
     REAL *l = call->dst->data;
     for (int r = 0; r < a->rows; r++) {
         int lo = first_seen(a, r), hi = end_seen(a, r);
         const REAL *p = row_of(a, r);
-        REAL first = lo == 0 && hi > 0 ? p[0] : (REAL)0;
+        REAL first = !chain             ? row_tree(F, run, call->site, p, NULL, 0, lo, hi, a->cols)
+                     : lo == 0 && hi > 0 ? p[0]
+                                         : (REAL)0;
         REAL acc = decay == NULL ? first : op_fma(F, R, l[r], *row_of(decay, r), first);
-        l[r] = row_chain(F, R, acc, p, NULL, 0, 1, lo, hi, a->cols);
+        l[r] = chain ? row_chain(F, R, acc, p, NULL, 0, 1, lo, hi, a->cols) : acc;
     }
 }
 
@@ -333,12 +342,14 @@ INLINE void fold_columns(const enum format F, const struct run *run, const struc
 {
     const struct tile *a = call->a;
     struct rounding R = rounding_at(run, call->site);
-    const struct order *o = &run->policy->site[call->site].order;
-    REAL *d = call->dst->data, *stack = run_scratch(run, sizeof *stack * ((size_t)a->cols + 1));
+    bool chain = run->policy->site[call->site].order.kind == ORDER_SEQ;
+    REAL *d = call->dst->data;
     for (int r = 0; r < a->rows; r++) {
         const REAL *x = row_of(a, r);
-        d[r] = o->kind == ORDER_SEQ ? row_chain(F, R, x[0], x, NULL, 0, 1, 0, a->cols, a->cols)
-                                    : tree_sum(F, R, o, x, a->cols, stack);
+        int lo = first_seen(a, r), hi = end_seen(a, r);
+        REAL first = lo == 0 && hi > 0 ? x[0] : (REAL)0;
+        d[r] = chain ? row_chain(F, R, first, x, NULL, 0, 1, lo, hi, a->cols)
+                     : row_tree(F, run, call->site, x, NULL, 0, lo, hi, a->cols);
     }
 }
 

@@ -114,6 +114,8 @@ INLINE float flush_float(float x)
    last bit set. */
 INLINE double to_odd(double s, double error)
 {
+    if (s == 0)
+        return error == 0 ? s : copysign(0x1p-1074, error);
     uint64_t bits = bits_of(s);
     bool away = (error > 0) != (s > 0); /* the true value lies nearer zero than s */
     uint64_t odd = bits & 1 ? bits : away ? bits - 1 : bits | 1;
