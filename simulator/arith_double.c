@@ -70,7 +70,7 @@ INLINE double double_div(const enum format F, const struct rounding *R, double a
 static double fma_odd_tiny(double a, double b, double c)
 {
     double sum = fma(a, b, c);
-    if (a == 0 || b == 0)
+    if (a == 0 || b == 0 || !isfinite(c))
         return sum;
     if (fabs(c) > 0x1p-500)
         return to_odd(c, copysign(0x1p-1000, a) * copysign(1.0, b));

@@ -104,7 +104,9 @@ static void float_special(const enum format F, const struct rounding *R, enum sp
         }
         return;
     }
-    special_poly(fn, y, x, (size_t)n);
+    for (int i = 0; i < n; i++)
+        y[i] = F == FORMAT_FP32_FTZ ? flush_float(x[i]) : x[i];
+    special_poly(fn, y, y, (size_t)n);
     for (int i = 0; i < n; i++)
         y[i] = float_round(F, R, y[i]);
 }
