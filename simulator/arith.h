@@ -104,6 +104,7 @@ struct arithmetic {
     void (*add)(void *data, size_t i, double x); /* adds x, at the element's own precision */
     void (*move)(void *dst, size_t i, const void *src, size_t j); /* one element, unchanged */
     bool (*same)(const void *a, size_t i, const void *b, size_t j); /* equal as numbers */
+    void (*thread_done)(void); /* frees what the thread that ends keeps for itself; or NULL */
 };
 extern const struct arithmetic arith_double, arith_mpfr;
 const struct arithmetic *arith_float(void); /* the best level this processor has: same bits */

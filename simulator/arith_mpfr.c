@@ -283,6 +283,12 @@ static void select_bad_mpfr(const struct run *r, const struct call *c)
     copy_intervals(c->dst, c->a);
 }
 
+/* MPFR's constants and pools are per thread. */
+static void thread_done(void)
+{
+    mpfr_free_cache2(MPFR_FREE_LOCAL_CACHE);
+}
+
 const struct arithmetic arith_mpfr = {
     .name = "mpfr",
     .body = {
@@ -325,4 +331,5 @@ const struct arithmetic arith_mpfr = {
     .add = add_number,
     .move = move,
     .same = same,
+    .thread_done = thread_done,
 };

@@ -269,6 +269,8 @@ static void *work_thread(void *argument)
         return NULL; /* the caller has tried already */
     run_units(w, &r);
     run_free(&r);
+    if (w->simulation->arith->thread_done != NULL)
+        w->simulation->arith->thread_done();
     return NULL;
 }
 
