@@ -4,8 +4,18 @@
 
 #include "reference/error.h"
 
-/* Adds got[0..count), the columns dims[0..count) of query r in format f (not exact), to `s`. */
-void judge_row(struct error_summary *s, const struct head *h, int64_t r, const int64_t *dims,
-               int64_t count, enum format f, const double *got);
+/* What is known of one run's outputs. */
+struct verdict {
+    struct error_summary ulps;
+    /* The largest |got - true| in units of u A, u half the format's spacing at 1 and A = sum pi |v|:
+       roundoffs of the uncancelled sum.  Ulps of a result that cancelled can be arbitrarily many. */
+    double max_roundoffs;
+};
+void verdict_start(struct verdict *v);
+
+/* Adds query r of several runs, each in format f (not exact): run n's columns dims[0..count) are
+   got[n * count ..].  The certified row is made once for all of them. */
+void judge_row(struct verdict *verdicts, int runs, const struct head *h, int64_t r,
+               const int64_t *dims, int64_t count, enum format f, const double *got);
 
 #endif

@@ -9,6 +9,7 @@
 
 #include "reference/judge.h"
 #include "simulator/cli/cli.h"
+#include "simulator/cli/run_all.h"
 #include "simulator/report.h"
 #include "simulator/scenario_parts.h"
 
@@ -65,17 +66,15 @@ static double logarithm(const struct finished *x, int64_t i)
     return x->result.lse[x->row_start[x->selection.unit[i]] + x->selection.row[i]];
 }
 
-static bool find_rows(struct finished *x, struct message *why)
+int64_t *run_row_starts(const struct problem *p)
 {
-    int64_t units = problem_units(&x->input.problem), start = 0;
-    x->row_start = malloc(((size_t)units + 1) * sizeof *x->row_start);
-    if (x->row_start == NULL)
-        return refuse(why, "no memory");
-    for (int64_t n = 0; n < units; n++) {
-        x->row_start[n] = start;
-        start += problem_head(&x->input.problem, n).Nq;
+    int64_t units = problem_units(p), start = 0;
+    int64_t *starts = malloc(((size_t)units + 1) * sizeof *starts);
+    for (int64_t n = 0; n < units && starts != NULL; n++) {
+        starts[n] = start;
+        start += problem_head(p, n).Nq;
     }
-    return true;
+    return starts;
 }
 
 /* The whole output (columns = D) or the logarithms (columns = 0) as a tensor in b, h, n order. */
@@ -197,9 +196,18 @@ static void describe_faults(struct report *r, const struct simulation *s)
     report_text(r, s->choices.faults == 0 ? " none: the corrected loop\n" : "\n");
 }
 
+void run_headline(struct report *r, const struct scenario_input *in)
+{
+    const struct problem *p = &in->problem;
+    report_text(r, "%s   q %lld,%lld,%lld,%lld   k v %lld,%lld,%lld,%lld   %s\n", in->name,
+                (long long)p->B, (long long)p->Hq, (long long)p->Nq, (long long)p->D,
+                (long long)p->B, (long long)p->Hkv, (long long)p->Nk, (long long)p->D,
+                format_info(in->input_format)->name);
+    report_text(r, "%s", in->remarks);
+}
+
 static void describe(struct report *r, const struct finished *x)
 {
-    const struct problem *p = &x->input.problem;
     const struct simulation *s = &x->simulation;
     const char *special = "?";
 #define SPECIAL(id, name, meaning)                                                                 \
@@ -207,14 +215,10 @@ static void describe(struct report *r, const struct finished *x)
         special = name;
 #include "simulator/special.def"
 #undef SPECIAL
-    report_text(r, "%s   q %lld,%lld,%lld,%lld   k v %lld,%lld,%lld,%lld   %s\n", x->input.name,
-                (long long)p->B, (long long)p->Hq, (long long)p->Nq, (long long)p->D,
-                (long long)p->B, (long long)p->Hkv, (long long)p->Nk, (long long)p->D,
-                format_info(x->input.input_format)->name);
+    run_headline(r, &x->input);
     report_text(r, "%s   policy %s   exp %s   arithmetic %s\n", algorithm_info(s->algorithm)->name,
                 s->policy.name, special, s->arith->name);
     describe_faults(r, s);
-    report_text(r, "%s", x->input.remarks);
     json_string(r->json, "algorithm", algorithm_info(s->algorithm)->name);
     json_string(r->json, "policy", s->policy.name);
     json_string(r->json, "special", special);
@@ -281,26 +285,29 @@ static void add_numbers(struct report *r, const struct finished *x)
 /* The chosen rows against the certified result. */
 static bool check(struct report *r, const struct finished *x, struct message *why)
 {
-    struct error_summary e;
+    struct verdict verdict;
     const struct selection *s = &x->selection;
     double *got = malloc((size_t)(s->dims > 0 ? s->dims : 1) * sizeof *got);
     if (got == NULL)
         return refuse(why, "no memory");
-    error_start(&e);
+    verdict_start(&verdict);
     for (int64_t i = 0; i < s->rows; i++) {
         struct head h = problem_head(&x->input.problem, s->unit[i]);
         cli_progress("run", i, s->rows);
         for (int64_t k = 0; k < s->dims; k++)
             got[k] = output(x, i, s->dim[k]);
-        judge_row(&e, &h, s->row[i], s->dim, s->dims, out_format(x), got);
+        judge_row(&verdict, 1, &h, s->row[i], s->dim, s->dims, out_format(x), got);
     }
     cli_progress("run", s->rows, s->rows);
     free(got);
+    struct error_summary e = verdict.ulps;
     report_text(r, "certified  %s of %s outputs are correctly rounded (%.1f %%)\n",
                 grouped(e.correctly_rounded).text, grouped(e.elements).text,
                 e.elements > 0 ? 100.0 * (double)e.correctly_rounded / (double)e.elements : 100.0);
     report_text(r, "           largest error %.3f ulp, mean %+.4f ulp of %s\n", e.max_ulp,
                 error_bias(&e), format_info(out_format(x))->name);
+    report_text(r, "           largest error %.2f roundoffs of the uncancelled sum, 2^-%d sum |w v|\n",
+                verdict.max_roundoffs, format_info(out_format(x))->precision);
     if (e.different_kind > 0)
         report_text(r, "           %s outputs are of another kind (NaN or infinite)\n",
                     grouped(e.different_kind).text);
@@ -309,6 +316,7 @@ static bool check(struct report *r, const struct finished *x, struct message *wh
     json_whole(j, "correctly_rounded", e.correctly_rounded);
     json_whole(j, "different_kind", e.different_kind);
     json_real(j, "max_ulp", e.max_ulp);
+    json_real(j, "max_roundoffs", verdict.max_roundoffs);
     json_real(j, "mean_signed_ulp", error_bias(&e));
     return true;
 }
@@ -340,13 +348,19 @@ static bool run_it(struct finished *x, struct message *why)
         return false;
     clock_gettime(CLOCK_MONOTONIC, &end);
     x->seconds = (double)(end.tv_sec - start.tv_sec) + 1e-9 * (double)(end.tv_nsec - start.tv_nsec);
-    return find_rows(x, why);
+    x->row_start = run_row_starts(&x->input.problem);
+    return x->row_start != NULL || refuse(why, "no memory");
 }
 
 static bool run(struct finished *x, struct report *r, struct message *why)
 {
     static const enum option files[] = {OPTION_OUT, OPTION_LSE};
     const struct scenario *s = x->scenario;
+    if (s->value[OPTION_ALGORITHM] != NULL && strcmp(s->value[OPTION_ALGORITHM], "all") == 0) {
+        if (s->given[OPTION_OUT] || s->given[OPTION_LSE])
+            return refuse(why, "--algorithm all has no one output: name an algorithm for --out and --lse");
+        return report_check_outputs(s, "json md csv", NULL, 0, why) && run_all(s, r, why);
+    }
     if (!report_check_outputs(s, "json md csv safetensors", files, 2, why) ||
         !scenario_problem(s, &x->input, why))
         return false;
