@@ -183,5 +183,5 @@ static bool double_same(const void *a, size_t i, const void *b, size_t j)
 
 const struct arithmetic arith_double = {
     "double", BODIES, double_new, double_free, double_get, double_get_wide, double_set,
-    double_add_to, double_move, double_same,
+    double_add_to, double_move, double_same, NULL,
 };

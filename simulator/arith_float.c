@@ -162,5 +162,5 @@ static bool float_same(const void *a, size_t i, const void *b, size_t j)
 extern const struct arithmetic FLOAT_TABLE;
 const struct arithmetic FLOAT_TABLE = {
     "float", BODIES, float_new, float_free, float_get, float_get_wide, float_set,
-    float_add_to, float_move, float_same,
+    float_add_to, float_move, float_same, NULL,
 };
