@@ -124,7 +124,7 @@ static int64_t check_run(const struct problem *p, const struct simulation *s, st
     return rows;
 }
 
-/* Every algorithm, at two of the tilings (all in full). */
+/* Every algorithm, each at one of the tilings. */
 static int64_t check_problem(const struct problem *p, const struct mask_row *mask, uint64_t *state)
 {
     int64_t rows = 0;
@@ -140,7 +140,8 @@ static int64_t check_problem(const struct problem *p, const struct mask_row *mas
             s.choices.Bc = 1;
         if (p->tiles > 0) /* the user's own key tiles */
             s.choices.Bc = 0;
-        rows += check_run(p, &s, (struct place){algorithm_info(s.algorithm)->name, mask, p, &s, 0, 0});
+        const char *name = algorithm_info(s.algorithm)->name;
+        rows += check_run(p, &s, (struct place){name, mask, p, &s, 0, 0});
     }
     return rows;
 }
@@ -184,6 +185,7 @@ static void variable_lengths(void **unused)
 {
     (void)unused;
     static const int64_t cu_q[] = {0, 3, 3, 4, 9}, cu_k[] = {0, 5, 7, 7, 14};
+    static const struct shape packed = {1, 4, 2, 9, 14, 2};
     uint64_t state = 2;
     for (size_t m = 0; m < COUNT(masks); m++) {
         struct problem_options o = options_of(&masks[m]);
@@ -191,7 +193,7 @@ static void variable_lengths(void **unused)
         o.cu_q = cu_q;
         o.cu_k = cu_k;
         o.sequences = 4;
-        assert_true(draw_problem(&p, FORMAT_FP32, (struct shape){1, 4, 2, 9, 14, 2}, 1, &o, &state));
+        assert_true(draw_problem(&p, FORMAT_FP32, packed, 1, &o, &state));
         check_problem(&p, &masks[m], &state);
         problem_free(&p);
     }

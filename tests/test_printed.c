@@ -2,7 +2,9 @@
 
    With W_t the sum of tile t's weights relative to its own maximum m_t, fa2-printed with the
    exponent relative to the tile weighs tile t by e^(M_t - m_t), M_t the running maximum from its
-   start: right for every v iff that is the same for all tiles.  unstable weighs tile t by W_t in place of e^(m_t) W_t.  The claims in words, on random integer scores: V = 1 shows every weight. */
+   start: right for every v iff that is the same for all tiles.  unstable weighs tile t by W_t in
+   place of e^(m_t) W_t.  The claims in words are predicates here, asked of random integer scores;
+   V = the identity shows every weight. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
