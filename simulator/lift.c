@@ -36,31 +36,47 @@ void lift_free(struct lift *l)
     run_free(&l->argument);
 }
 
-/* Makes copy `k` hold exactly what `from` holds. */
+/* Room in copy `k` for a tile like `from`. */
+static void lift_room(struct lift *l, int which, int k, const struct tile *from)
+{
+    struct tile *t = &l->tile[which][k];
+    size_t n = (size_t)from->rows * from->cols, rows = (size_t)from->rows;
+    if (n > l->room[which][k]) {
+        if (t->data != NULL)
+            l->exact.arith->element_free(t->data, l->room[which][k]);
+        t->data = l->exact.arith->element_new(run_of(l, which), n);
+        l->room[which][k] = n;
+    }
+    if (rows > l->row_room[which][k] || t->lo == NULL) {
+        free(t->lo);
+        t->lo = calloc(2 * rows + 1, sizeof *t->lo);
+        if (t->lo == NULL)
+            abort();
+        l->row_room[which][k] = rows;
+    }
+}
+
+/* Makes copy `k` hold exactly what `from` holds (to a double, where a wider run is lifted into the
+   double arithmetic). */
 static struct tile *lift_tile(struct lift *l, int which, int k, const struct run *r,
                               const struct tile *from)
 {
     struct tile *t = &l->tile[which][k];
     size_t n = (size_t)from->rows * from->cols;
-    if (n > l->room[which][k] || t->rows < from->rows) {
-        if (t->data != NULL)
-            l->exact.arith->element_free(t->data, l->room[which][k]);
-        free(t->lo);
-        size_t room = n > l->room[which][k] ? n : l->room[which][k];
-        t->data = l->exact.arith->element_new(run_of(l, which), room);
-        t->lo = calloc(2 * (size_t)from->rows + 1, sizeof *t->lo);
-        if (t->data == NULL || t->lo == NULL)
-            abort();
-        l->room[which][k] = room;
-    }
+    bool same_type = r->arith == l->exact.arith;
+    lift_room(l, which, k, from);
     t->rows = from->rows;
     t->cols = from->cols;
     t->hi = t->lo + from->rows;
     t->masked = from->masked;
     memcpy(t->lo, from->lo, sizeof *t->lo * (size_t)from->rows);
     memcpy(t->hi, from->hi, sizeof *t->hi * (size_t)from->rows);
-    for (size_t i = 0; i < n; i++)
-        l->exact.arith->set(t->data, i, r->arith->get(from->data, i));
+    for (size_t i = 0; i < n; i++) {
+        if (same_type)
+            r->arith->move(t->data, i, from->data, i);
+        else
+            l->exact.arith->set(t->data, i, r->arith->get(from->data, i));
+    }
     return t;
 }
 

@@ -11,7 +11,7 @@ struct lift {
     struct policy exact_policy, argument_policy;
     struct run exact, argument;
     struct tile tile[2][4]; /* per run: dst, a, b, c */
-    size_t room[2][4];
+    size_t room[2][4], row_room[2][4];
 };
 
 /* In double, or in mpfr at `precision` bits. */
