@@ -351,6 +351,33 @@ static bool trees_fit(const struct problem *p, const struct simulation *s, struc
     return true;
 }
 
+/* The digest runs through O in b, h, n, d order.  Packed sequences are units of their own, sequence
+   outer, head inner: their rows are put head by head first. */
+static bool result_digest(const struct problem *p, const struct simulation *s,
+                          struct result *result, struct message *why)
+{
+    enum format f = s->policy.site[SITE_OUT].format;
+    int64_t D = result->D, rows = result->rows, from = 0;
+    bool whole = p->cu_q != NULL && result->units == problem_units(p);
+    if (!whole) {
+        result->digest = digest_outputs(f, result->O, rows * D, result->lse, rows);
+        return true;
+    }
+    double *O = malloc((size_t)(rows * D + rows + 1) * sizeof *O), *lse = O + rows * D;
+    if (O == NULL)
+        return refuse(why, "no memory for %lld output rows", (long long)rows);
+    for (int64_t n = 0; n < result->units; n++) {
+        struct head h = problem_head(p, n);
+        int64_t to = h.head * p->Nq + h.q0;
+        memcpy(O + to * D, result->O + from * D, (size_t)(h.Nq * D) * sizeof *O);
+        memcpy(lse + to, result->lse + from, (size_t)h.Nq * sizeof *lse);
+        from += h.Nq;
+    }
+    result->digest = digest_outputs(f, O, rows * D, lse, rows);
+    free(O);
+    return true;
+}
+
 /* The printed kernels know no mask: their empty places and hidden keys would not be one interval. */
 static bool faults_fit(const struct problem *p, const struct simulation *s, struct message *why)
 {
@@ -380,9 +407,7 @@ bool simulate(const struct problem *p, const struct simulation *s, struct result
     else
         run_threads(&w, s->threads);
     free(w.row_of_unit);
-    result->digest = digest_outputs(s->policy.site[SITE_OUT].format, result->O,
-                                    result->rows * result->D, result->lse, result->rows);
-    return true;
+    return result_digest(p, s, result, why);
 }
 
 void result_free(struct result *result)
