@@ -51,8 +51,6 @@ $(B)/%.$(1).o: %.c
 endef
 $(foreach l,$(LEVELS),$(eval $(call LEVEL_RULE,$(l))))
 
-$(B)/simulator/cpu.o: EXTRA += $(foreach l,$(LEVELS),-DHAVE_LEVEL_$(l))
-
 $(B)/libflashulp.a: $(LIB_OBJ)
 	@rm -f $@
 	$(AR) rcs $@ $^
@@ -95,7 +93,7 @@ deps:
 	@tests/deps.sh
 
 check-arrows:
-	@tests/arrows.sh
+	@tests/check_arrows.sh
 
 clean:
 	rm -rf $(B) $(B)-asan

@@ -1,0 +1,19 @@
+#!/bin/sh
+# Prints README.md with the output of the commands named in its comments, "<!-- VERB ... -->" up to
+# "<!-- end -->".  usage: tests/readme.sh BUILD > new; check_readme.sh compares it with README.md.
+flashulp="$1/flashulp"
+copying=yes
+while IFS= read -r line; do
+    case $line in
+    "<!-- end -->") copying=yes && printf '%s\n' "$line" ;;
+    "<!-- "*)
+        printf '%s\n' "$line"
+        words=${line#"<!-- "}
+        printf '```\n'
+        eval "\"\$flashulp\" ${words% -->}"
+        printf '```\n'
+        copying=no
+        ;;
+    *) [ $copying = yes ] && printf '%s\n' "$line" ;;
+    esac
+done <README.md
