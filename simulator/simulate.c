@@ -12,8 +12,8 @@
 #include "simulator/watch.h"
 
 static const struct algorithm_info algorithms[ALGORITHM_COUNT] = {
-#define ALGORITHM(id, name, function, Br, Bc, meaning, source) \
-    {name, meaning, source, function, Br, Bc},
+#define ALGORITHM(id, name, title, function, Br, Bc, meaning, source) \
+    {name, title, meaning, source, function, Br, Bc},
 #include "simulator/algorithms.def"
 #undef ALGORITHM
 };
@@ -184,7 +184,7 @@ static int at_least_one(int64_t n)
 }
 
 /* The user's tiles count unless --tile says otherwise: then Bc is the widest of them. */
-static struct choices fill_choices(const struct simulation *s, const struct head *h)
+struct choices simulation_choices(const struct simulation *s, const struct head *h)
 {
     const struct algorithm_info *a = algorithm_info(s->algorithm);
     const struct problem *p = h->problem;
@@ -206,7 +206,7 @@ static struct choices fill_choices(const struct simulation *s, const struct head
 
 struct attention simulate_head(struct run *r, const struct simulation *s, const struct head *h)
 {
-    struct attention x = {h, fill_choices(s, h), NULL, NULL};
+    struct attention x = {h, simulation_choices(s, h), NULL, NULL};
     r->where = (struct where){.batch = (uint32_t)h->sequence, .head = (uint32_t)h->head};
     x.O = tile_new(r, TENSOR_O, (int)h->Nq, (int)h->D);
     x.L = tile_new(r, TENSOR_LSE, (int)h->Nq, 1);
@@ -337,7 +337,7 @@ static bool trees_fit(const struct problem *p, const struct simulation *s, struc
 {
     static const enum site by_keys[] = {SITE_ROW_SUM, SITE_OUT_ACC};
     struct head h = problem_head(p, 0);
-    struct choices c = fill_choices(s, &h);
+    struct choices c = simulation_choices(s, &h);
     const struct order *score = &s->policy.site[SITE_SCORE_ACC].order;
     if (score->kind == ORDER_TREE && score->tree->terms != p->D)
         return refuse(why, "--order SCORE_ACC: the tree has %d terms, the head size is %lld",

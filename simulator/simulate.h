@@ -57,12 +57,12 @@ struct visible visible_tiles(const struct attention *x, int i, int from, int to)
 bool tail_unmasked(const struct attention *x, int j);
 
 typedef void algorithm_body(struct run *r, struct attention *x);
-#define ALGORITHM(id, name, function, ...) algorithm_body function;
+#define ALGORITHM(id, name, title, function, ...) algorithm_body function;
 #include "simulator/algorithms.def"
 #undef ALGORITHM
 
 struct algorithm_info {
-    const char *name, *meaning, *source;
+    const char *name, *title, *meaning, *source;
     algorithm_body *body;
     int Br, Bc; /* defaults; 0: all rows, all keys */
 };
@@ -87,6 +87,8 @@ struct simulation {
 /* Defaults: fa2, fp32, float arithmetic, 256 bits, the algorithm's tiles, all faults of the printed
    algorithms on, one thread. */
 struct simulation simulation_default(void);
+/* The tiles of a head under it: Br, Bc and widest filled in. */
+struct choices simulation_choices(const struct simulation *s, const struct head *h);
 /* The faults an algorithm has when none is named: fa2-printed all three, others none. */
 unsigned algorithm_faults(enum algorithm a);
 

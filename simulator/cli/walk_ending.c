@@ -1,0 +1,378 @@
+/* walk_ending.c: what a walk comes to: the answer against the certified result, what L gives back,
+   divisions, and where to go from here. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "reference/judge.h"
+#include "simulator/cli/walk_parts.h"
+#include "simulator/scenario_parts.h"
+
+const char *format_noun(enum format f)
+{
+    static char text[32];
+    if (f == FORMAT_FP32)
+        return "float";
+    snprintf(text, sizeof text, "%s number", format_info(f)->name);
+    return text;
+}
+
+static const char *number_word(int n)
+{
+    static const char *const words[] = {"no",  "one",   "two",   "three", "four", "five",   "six",
+                                        "seven", "eight", "nine", "ten",   "eleven", "twelve"};
+    static char text[24];
+    if (n >= 0 && n <= 12)
+        return words[n];
+    snprintf(text, sizeof text, "%d", n);
+    return text;
+}
+
+/* One output of the row beside what it should be. */
+struct answer {
+    int64_t d;
+    double value, rounded; /* the certified result, rounded to the output's format */
+    bool attention;        /* the same steps, exact, are attention */
+    double twin;
+    char digits[64];       /* of the certified result */
+};
+
+/* 19 digits, cut, not rounded; "..." where there are more. */
+static void cut_digits(char *to, size_t room, const char *digits)
+{
+    int significant = 0;
+    size_t n = 0;
+    bool leading = true;
+    for (; digits[n] != 0 && n + 4 < room && significant < 19; n++) {
+        leading = leading && strchr("-0.", digits[n]) != NULL;
+        significant += !leading && digits[n] != '.';
+        if (digits[n] == 'e')
+            break;
+    }
+    bool whole = digits[n] == 0;
+    const char *exponent = strchr(digits, 'e');
+    snprintf(to, room, "%.*s%s%s", (int)n, digits, whole ? "" : "...",
+             exponent != NULL && !whole ? exponent : "");
+}
+
+static struct answer find_answer(const struct walk *w, int64_t d)
+{
+    struct answer a = {.d = d};
+    const double(*exact)[2];
+    const double *row = walk_last(w, TENSOR_O, &exact);
+    struct certified_row *context = certified_row_new(&w->head, w->row);
+    struct certified c;
+    mpfr_t truth;
+    certified_init(&c);
+    mpfr_init2(truth, 120);
+    char *digits = certified_digits(context, d, 40, &c);
+    cut_digits(a.digits, sizeof a.digits, digits);
+    free(digits);
+    a.value = row[d];
+    a.twin = exact[d][0];
+    a.rounded = certified_round(context, d, w->format, NULL);
+    certified_value(context, d, truth);
+    double t = mpfr_get_d(truth, MPFR_RNDN), far = fabs(a.twin - t);
+    a.attention = isfinite(t) && isfinite(a.twin) ? far <= 0x1p-40 * fmax(fabs(t), fabs(a.twin))
+                                                  : isnan(t) == isnan(a.twin) && (isnan(t) || t == a.twin);
+    mpfr_clear(truth);
+    certified_clear(&c);
+    certified_row_free(context);
+    return a;
+}
+
+static void hex_of(enum format f, double x, char *text, size_t room)
+{
+    snprintf(text, room, "0x%0*llX", format_info(f)->bits / 4,
+             (unsigned long long)format_encode(f, x));
+}
+
+static bool is_rounded(const struct walk *w, const struct answer *a)
+{
+    return format_encode(w->format, a->value) == format_encode(w->format, a->rounded);
+}
+
+static void say_answer(char **words, const struct walk *w, const struct answer *a)
+{
+    char hex[24], name[32] = "O";
+    if (w->head.D > 1)
+        snprintf(name, sizeof name, "O[%lld]", (long long)a->d);
+    hex_of(w->format, a->value, hex, sizeof hex);
+    text_append(words, "%s = %s = %s, ", name, walk_number(a->value, 0, 16).text, hex);
+    if (is_rounded(w, a)) {
+        text_append(words, "the %s nearest the exact %s", format_noun(w->format), a->digits);
+        if (!a->attention)
+            text_append(words, ", by luck: in exact arithmetic these steps give %s",
+                        walk_number(a->twin, 0, 16).text);
+        return;
+    }
+    hex_of(w->format, a->rounded, hex, sizeof hex);
+    if (a->attention) {
+        text_append(words, "not the %s nearest the exact %s; that is %s = %s",
+                    format_noun(w->format), a->digits, walk_number(a->rounded, 0, 16).text, hex);
+        if (isfinite(a->value) && isfinite(a->rounded)) {
+            long long steps = (long long)format_steps(w->format, a->rounded, a->value);
+            text_append(words, ", %lld step%s %s", llabs(steps), llabs(steps) == 1 ? "" : "s",
+                        steps > 0 ? "below" : "above");
+        }
+        return;
+    }
+    text_append(words,
+                "but attention of these inputs is %s. Rounding is not the cause, the algorithm is: "
+                "in exact arithmetic too its steps give %s.",
+                a->digits, walk_number(a->twin, 0, 16).text);
+}
+
+/* How many of a row's outputs are right, where that is quickly said. */
+static void say_row(struct report *r, const struct walk *w)
+{
+    const struct selection *s = &w->selection;
+    const double(*exact)[2];
+    const double *row = walk_last(w, TENSOR_O, &exact);
+    struct error_summary e;
+    if (s->dims < 2 || w->head.Nk * s->dims > 1 << 18)
+        return;
+    double *got = malloc((size_t)s->dims * sizeof *got);
+    if (got == NULL)
+        abort();
+    for (int64_t k = 0; k < s->dims; k++)
+        got[k] = row[s->dim[k]];
+    error_start(&e);
+    judge_row(&e, &w->head, w->row, s->dim, s->dims, w->format, got);
+    free(got);
+    report_text(r, "%s of the row's %s outputs are correctly rounded; largest error %.2f ulp of %s.\n",
+                grouped(e.correctly_rounded).text, grouped(e.elements).text, e.max_ulp,
+                format_info(w->format)->name);
+}
+
+void show_answer(struct report *r, const struct walk *w)
+{
+    const double(*exact)[2];
+    char *words = NULL;
+    if (w->selection.dims == 0 || walk_last(w, TENSOR_O, &exact) == NULL)
+        return;
+    struct answer a = find_answer(w, w->selection.dim[0]);
+    say_answer(&words, w, &a);
+    text_wrapped(&r->text, 0, 4, words);
+    free(words);
+    say_row(r, w);
+    struct json *j = json_object(r->json, "answer");
+    json_real(j, "value", a.value);
+    json_string(j, "exact", a.digits);
+    json_truth(j, "correctly_rounded", is_rounded(w, &a));
+    json_truth(j, "attention", a.attention);
+}
+
+/* "bf16 has no 24.93; around it are 24.875 and 25." */
+static void say_neighbours(char **words, const struct walk *w)
+{
+    const struct walk_line *last = w->line_count > 0 ? &w->lines[w->line_count - 1] : NULL;
+    if (last == NULL || last->figure == NULL)
+        return;
+    double figure = strtod(last->figure, NULL), near = format_round(w->format, figure, false);
+    if (near == figure || !isfinite(near))
+        return;
+    double other = format_next(w->format, near, near < figure ? 1 : -1);
+    text_append(words, "  %s has no %s; around it are %s and %s.", format_info(w->format)->name,
+                last->figure, walk_number(fmin(near, other), 0, 16).text,
+                walk_number(fmax(near, other), 0, 16).text);
+}
+
+void show_changed_answer(struct report *r, const struct walk *w, int drifted)
+{
+    char *words = NULL;
+    struct answer a = find_answer(w, w->selection.dim[0]);
+    const struct walk_step *last = &w->steps[w->step_count - 1];
+    for (int g = last->first; last->step == STEP_STORE && g < last->first + last->count; g++)
+        if (w->groups[g].count > 0 && w->lines[w->groups[g].first].changed)
+            drifted--; /* the store is the answer, not a step on the way */
+    bool right = is_rounded(w, &a);
+    text_append(&words, "drift in ulps of %s.  %s is %sthe %s nearest the exact result%s",
+                format_info(w->format)->name, walk_number(a.value, 0, 16).text, right ? "" : "not ",
+                format_noun(w->format), right ? "" : ", ");
+    if (!right)
+        text_append(&words, "which is %s", walk_number(a.rounded, 0, 16).text);
+    text_append(&words, ": %s step%s drifted%s.", number_word(drifted), drifted == 1 ? "" : "s",
+                right ? ", yet the answer is correctly rounded" : "");
+    say_neighbours(&words, w);
+    text_wrapped(&r->text, 0, 0, words);
+    free(words);
+}
+
+/* ---- what L gives back ---- */
+
+enum { WEIGHTS = 8 };
+
+/* The row's scores over all tiles, as the softmax took them, and exactly; how many. */
+static int64_t visible_scores(const struct walk *w, double s[WEIGHTS], double exact[WEIGHTS],
+                              double *sum, double L)
+{
+    int64_t count = 0;
+    size_t all = trace_count(w->trace);
+    *sum = 0;
+    for (size_t n = 0; n < all; n++) {
+        const struct event *e = trace_event(w->trace, n);
+        int lo, hi;
+        bool last = true;
+        if (e->tensor != TENSOR_S || e->i != (uint32_t)w->query_tile)
+            continue;
+        for (size_t next = n + 1; next < all && last; next++) {
+            const struct event *f = trace_event(w->trace, next);
+            if (f->j != e->j || f->i != e->i || f->tensor == TENSOR_P)
+                break;
+            last = f->tensor != TENSOR_S;
+        }
+        if (!last)
+            continue;
+        walk_seen(w, n, &lo, &hi);
+        for (int c = lo; c < hi; c++, count++) {
+            size_t at = (size_t)w->tile_row * e->cols + (size_t)c;
+            double value = trace_values(w->trace, n)[at];
+            *sum += exp(value - L);
+            if (count < WEIGHTS) {
+                s[count] = value;
+                exact[count] = trace_exact(w->trace, n)[at][0];
+            }
+        }
+    }
+    return count;
+}
+
+static void weights_text(char **text, const double *s, int64_t count, double L)
+{
+    for (int64_t n = 0; n < count; n++)
+        text_append(text, " %.3f", exp(s[n] - L));
+}
+
+static void show_weights(struct report *r, const struct walk *w)
+{
+    const double(*exact_L)[2];
+    const double *L = walk_last(w, TENSOR_LSE, &exact_L);
+    double s[WEIGHTS], exact[WEIGHTS], sum, most = -INFINITY, total = 0;
+    const char *x = w->input.problem.scores_given ? "x" : "s";
+    if (L == NULL || !isfinite(L[0]))
+        return;
+    int64_t count = visible_scores(w, s, exact, &sum, L[0]);
+    if (count > WEIGHTS) {
+        report_text(r, "e^(%s - L) over the row's %s keys sums to %s: L alone gives the weights.\n", x,
+                    grouped(count).text, walk_number(sum, 0, 12).text);
+        return;
+    }
+    for (int64_t n = 0; n < count; n++)
+        most = fmax(most, exact[n]);
+    for (int64_t n = 0; n < count; n++)
+        total += exp(exact[n] - most);
+    char *ours = NULL, *right = NULL;
+    weights_text(&ours, s, count, L[0]);
+    weights_text(&right, exact, count, most + log(total));
+    if (ours != NULL && strcmp(ours, right) == 0) {
+        report_text(r, "e^(%s - L) gives back the weights%s from L alone.\n", x, ours);
+    } else if (ours != NULL) {
+        char *words = NULL;
+        text_append(&words, "e^(%s - L) gives%s; the weights of attention are%s.", x, ours, right);
+        text_wrapped(&r->text, 0, 4, words);
+        free(words);
+    }
+    free(ours);
+    free(right);
+}
+
+/* "Divisions: 1 (fa1 needs 2)." */
+static void show_divisions(struct report *r, const struct walk *w, const struct scenario *s)
+{
+    bool is_fa2 = w->simulation.algorithm == ALGORITHM_FA2;
+    const char *name = algorithm_info(is_fa2 ? ALGORITHM_FA1 : ALGORITHM_FA2)->name;
+    struct scenario other = walk_by_algorithm(s, name);
+    struct walk second;
+    struct message ignored;
+    report_text(r, "Divisions: %d", w->divisions);
+    json_whole(r->json, "divisions", w->divisions);
+    if (w->head.Nq * w->head.Nk * w->head.D <= 1 << 16 && walk_new(&second, &other, &ignored)) {
+        report_text(r, " (%s needs %d)", name, second.divisions);
+        walk_free(&second);
+    }
+    report_text(r, ".");
+}
+
+void show_meaning(struct report *r, const struct walk *w, const struct scenario *s)
+{
+    const double(*exact)[2];
+    show_weights(r, w);
+    show_divisions(r, w, s);
+    if (walk_last(w, TENSOR_O_ACC, &exact) != NULL && walk_last(w, TENSOR_L_SUM, &exact) != NULL)
+        report_text(r, "  Names: l is d in some texts; O~ is unnormalised O.");
+    report_text(r, "\n");
+}
+
+/* ---- next ---- */
+
+/* How many numbers of the article change under another policy: what is stored and what is divided
+   are one number to it. */
+static int changed_figures(const struct scenario *s)
+{
+    struct walk w;
+    struct message ignored;
+    int count = 0;
+    if (!walk_new(&w, s, &ignored))
+        return -1;
+    for (int n = 0; n < w.step_count; n++)
+        for (int g = w.steps[n].first; g < w.steps[n].first + w.steps[n].count; g++)
+            for (int i = w.groups[g].first; i < w.groups[g].first + w.groups[g].count; i++) {
+                const struct walk_line *line = &w.lines[i];
+                count += line->figure != NULL && w.steps[n].step != STEP_STORE &&
+                         strcmp(walk_at_digits(line->value, line->figure).text, line->figure) != 0;
+            }
+    walk_free(&w);
+    return count;
+}
+
+static void add_next(struct report *r, bool *first, const char *command, const char *words)
+{
+    enum { COMMAND = 41, COLUMNS = 80 };
+    int length = (int)strlen(command);
+    if (length + 6 > COLUMNS)
+        return;
+    report_text(r, "%s%s", *first ? "\nnext  " : "      ", command);
+    int gap = length + 2 <= COMMAND ? COMMAND - length : 2;
+    if (6 + length + gap + (int)strlen(words) <= COLUMNS)
+        report_text(r, "%*s%s", gap, "", words);
+    report_text(r, "\n");
+    *first = false;
+}
+
+void show_next(struct report *r, const struct walk *w, const struct scenario *s)
+{
+    bool first = true;
+    enum example e;
+    char words[64] = "in bf16, as GPUs do";
+    if (w->simulation.policy.site[SITE_OUT].format == FORMAT_FP32 && !s->given[OPTION_SET]) {
+        struct scenario bf16 = walk_under_policy(s, policy_name(POLICY_GPU_BF16));
+        char *command = scenario_command(&bf16);
+        if (w->input.figures != NULL)
+            snprintf(words, sizeof words, "%s printed numbers change",
+                     number_word(changed_figures(&bf16)));
+        add_next(r, &first, command, words);
+        free(command);
+    } else {
+        struct scenario changed = *s;
+        changed.given[OPTION_CHANGED] = true;
+        char *command = scenario_command(&changed);
+        add_next(r, &first, command, "what the policy changes");
+        free(command);
+    }
+    struct scenario other = *s;
+    bool fa2 = w->simulation.algorithm == ALGORITHM_FA2;
+    other.value[OPTION_BESIDE] = (char *)(fa2 ? "fa1" : "fa2");
+    other.given[OPTION_BESIDE] = true;
+    char *command = scenario_command(&other);
+    add_next(r, &first, command, fa2 ? "the same row, normalised per tile" : "the same row by fa2");
+    free(command);
+    if (!scenario_example(s, &e) || example_info(e)->scores == NULL)
+        return;
+    command = NULL;
+    text_append(&command, "flashulp walk --scores \"%s\" --values \"%s\"", example_info(e)->scores,
+                example_info(e)->values);
+    add_next(r, &first, command, "   your own");
+    free(command);
+}

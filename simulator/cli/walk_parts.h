@@ -1,0 +1,43 @@
+/* walk_parts.h: what the files of `flashulp walk` share: the parts of its page, as report text. */
+#ifndef FLASHULP_CLI_WALK_PARTS_H
+#define FLASHULP_CLI_WALK_PARTS_H
+
+#include "simulator/walk.h"
+
+/* "fa2-4   FlashAttention-2 on 4 scores ...", inputs, policy, which row, remarks. */
+void show_header(struct report *r, const struct walk *w);
+/* "--- tile 1 of 2    x = 1 2    v = 10 20 -----": 80 columns. */
+void show_tile(struct report *r, const struct walk *w, int tile);
+void show_columns(struct report *r, const struct walk *w);
+/* One step's lines; `changed`: only those that differ from policy fp32's. */
+void show_step(struct report *r, const struct walk *w, const struct walk_step *step, bool changed);
+/* All steps with the tiles' rules; where there are many tiles, the first and the last of them. */
+void show_steps(struct report *r, const struct walk *w);
+void show_changed_steps(struct report *r, const struct walk *w);
+
+/* The answer against the certified result. */
+void show_answer(struct report *r, const struct walk *w);
+/* "drift in ulps of bf16. 24.875 is the bf16 number nearest ...": after --changed. */
+void show_changed_answer(struct report *r, const struct walk *w, int drifted);
+/* What L gives back, how often was divided, names. */
+void show_meaning(struct report *r, const struct walk *w, const struct scenario *s);
+/* Commands that go on from here. */
+void show_next(struct report *r, const struct walk *w, const struct scenario *s);
+
+/* One step in full: numbers put into the equation, bits, whose the drift is. */
+void show_detail(struct report *r, const struct walk *w, const struct walk_step *step);
+/* Two walks side by side. */
+void show_beside(struct report *r, const struct walk *left, const struct walk *right);
+/* steps[] for --json and the rows of a .csv. */
+void list_steps(struct report *r, const struct walk *w, bool changed);
+
+/* On a terminal: by key; by question.  They return when the reader leaves. */
+bool play_steps(const struct walk *w, const struct scenario *s, struct message *why);
+bool play_quiz(const struct walk *w, const struct scenario *s, struct message *why);
+
+/* The number of the output in words: "float", "bf16 number". */
+const char *format_noun(enum format f);
+/* The format that holds a line's value: its site's, or the narrowest of fp32 and fp64 that does. */
+enum format value_format(const struct walk *w, size_t event, double value);
+
+#endif

@@ -1,0 +1,393 @@
+/* walk_table.c: the page of `flashulp walk`: header, tiles, one line for each number. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "simulator/cli/walk_parts.h"
+#include "simulator/scenario_parts.h"
+
+enum { COLUMNS = 80, EXACT_BESIDE_ARTICLE = 10, EXACT_ALONE = 14 };
+
+/* ---- header ---- */
+
+/* "[ 1 2 | 3 0 ]" from a (1, 1, N, 1) tensor; long rows are cut. */
+static char *row_in_tiles(const struct walk *w, const struct tensor *t)
+{
+    enum { MOST = 10 };
+    const struct problem *p = &w->input.problem;
+    char *text = NULL;
+    int tile = 0;
+    text_append(&text, "[");
+    for (int64_t n = 0; n < p->Nk; n++) {
+        if (n == MOST) {
+            text_append(&text, " ...");
+            break;
+        }
+        while (tile < p->tiles && p->tile_ends[tile] <= n) {
+            text_append(&text, " |");
+            tile++;
+        }
+        text_append(&text, " %s", walk_number(tensor_get(t, 0, 0, n, 0), 0, 10).text);
+    }
+    text_append(&text, " ]");
+    return text;
+}
+
+static char *scale_text(const struct problem *p)
+{
+    char *text = NULL;
+    text_append(&text, "scale %s", walk_number(p->scale.value, 0, 12).text);
+    if (p->scale.root != 1)
+        text_append(&text, "/sqrt(%lld)", (long long)p->scale.root);
+    return text;
+}
+
+/* Parts of a line, three blanks between them, broken at 80 columns. */
+struct parts {
+    struct report *r;
+    int column;
+};
+
+static void add_part(struct parts *p, const char *text)
+{
+    int width = (int)strlen(text);
+    if (p->column > 0 && p->column + 3 + width > COLUMNS) {
+        report_text(p->r, "\n");
+        p->column = 0;
+    }
+    report_text(p->r, "%s%s", p->column > 0 ? "   " : "", text);
+    p->column += width + (p->column > 0 ? 3 : 0);
+}
+
+static void add_masks(struct parts *line, const struct problem *p)
+{
+    char text[64];
+    if (p->mask.causal)
+        add_part(line, p->mask.align == ALIGN_TOP_LEFT ? "causal, top-left" : "causal");
+    if (p->mask.left >= 0 || (p->mask.right >= 0 && !p->mask.causal)) {
+        snprintf(text, sizeof text, "window %lld,%lld", (long long)p->mask.left,
+                 (long long)p->mask.right);
+        add_part(line, text);
+    }
+    if (p->softcap > 0) {
+        snprintf(text, sizeof text, "softcap %s", walk_number(p->softcap, 0, 12).text);
+        add_part(line, text);
+    }
+}
+
+static void add_inputs(struct parts *line, const struct walk *w)
+{
+    const struct problem *p = &w->input.problem;
+    char text[2][96];
+    if (p->scores_given) {
+        char *x = row_in_tiles(w, &p->k), *v = row_in_tiles(w, &p->v);
+        text_append(&line->r->text, "%s", "");
+        for (int n = 0; n < 2; n++) {
+            char *whole = NULL;
+            text_append(&whole, "%s = %s", n == 0 ? "x" : "v", n == 0 ? x : v);
+            add_part(line, whole);
+            free(whole);
+        }
+        free(x);
+        free(v);
+        return;
+    }
+    snprintf(text[0], sizeof text[0], "q %lld,%lld,%lld,%lld", (long long)p->B, (long long)p->Hq,
+             (long long)p->Nq, (long long)p->D);
+    snprintf(text[1], sizeof text[1], "k v %lld,%lld,%lld,%lld", (long long)p->B,
+             (long long)p->Hkv, (long long)p->Nk, (long long)p->D);
+    add_part(line, text[0]);
+    add_part(line, text[1]);
+    add_part(line, format_info(w->input.input_format)->name);
+}
+
+static void add_which_row(struct report *r, const struct walk *w)
+{
+    const struct problem *p = &w->input.problem;
+    if (w->selection.rows_total <= 1)
+        return;
+    report_text(r, "row %lld of head %lld of %s %lld: one of %s rows; --rows, --heads, --batch %s\n",
+                (long long)w->row, (long long)w->head.head, p->cu_q != NULL ? "sequence" : "batch",
+                (long long)(p->cu_q != NULL ? w->head.sequence : w->head.batch),
+                grouped(w->selection.rows_total).text, "choose");
+}
+
+static void add_faults(struct parts *line, const struct walk *w)
+{
+    for (int f = 0; f < FAULT_COUNT; f++) {
+        char text[64];
+        if ((w->simulation.choices.faults >> f & 1) == 0)
+            continue;
+        snprintf(text, sizeof text, "fault %s", fault_name((enum fault)f));
+        add_part(line, text);
+    }
+}
+
+void show_header(struct report *r, const struct walk *w)
+{
+    const struct algorithm_info *a = algorithm_info(w->simulation.algorithm);
+    const struct problem *p = &w->input.problem;
+    int tiles = key_tiles(&w->attention);
+    struct parts line = {r, 0};
+    char *title = NULL, *scale = scale_text(p), text[64];
+    text_append(&title, "%.40s   %s on %s %s in %s tile%s", w->input.name, a->title,
+                grouped(w->head.Nk).text, p->scores_given ? "scores" : "keys", grouped(tiles).text,
+                tiles == 1 ? "" : "s");
+    report_text(r, "%s%s%s\n", title,
+                strlen(title) + 4 + strlen(a->source) <= COLUMNS ? "    " : "\n", a->source);
+    add_inputs(&line, w);
+    add_part(&line, scale);
+    snprintf(text, sizeof text, "policy %s", w->simulation.policy.name);
+    add_part(&line, text);
+    add_masks(&line, p);
+    add_faults(&line, w);
+    report_text(r, "\n%s", w->input.remarks);
+    add_which_row(r, w);
+    report_text(r, "drift: (value - exact) in ulps of %s.%s\n\n", format_info(w->format)->name,
+                w->input.figures != NULL ? "   article: = same printed digits" : "");
+    free(title);
+    free(scale);
+}
+
+/* ---- tiles ---- */
+
+static char *few_numbers(const struct tensor *t, const struct walk *w, int64_t head, int64_t first,
+                         int count)
+{
+    enum { MOST = 6 };
+    char *text = NULL;
+    text_append(&text, "%s", "");
+    for (int n = 0; n < count && n < MOST; n++)
+        text_append(&text, " %s",
+                    walk_number(tensor_get(t, w->head.batch, head, w->head.k0 + first + n, 0), 0, 8)
+                        .text);
+    if (count > MOST)
+        text_append(&text, " ...");
+    return text;
+}
+
+/* Divisions that come after the last tile. */
+static const char *ending_words(const struct walk *w)
+{
+    const struct walk_step *last = w->step_count > 0 ? &w->steps[w->step_count - 1] : NULL;
+    bool divides = false, before = false;
+    for (int n = 0; last != NULL && n < w->step_count; n++) {
+        bool division = w->steps[n].step == STEP_NORMALIZE || w->steps[n].step == STEP_WEIGHT;
+        divides = divides || (division && w->steps[n].tile == WALK_AFTER);
+        before = before || (division && w->steps[n].tile != WALK_AFTER);
+    }
+    return divides && !before ? "after the last tile: the only division" : "after the last tile";
+}
+
+/* A line of dashes with words in it. */
+static void rule(struct report *r, const char *words)
+{
+    int width = 5 + (int)strlen(words);
+    report_text(r, "--- %s ", words);
+    for (; width < COLUMNS; width++)
+        report_text(r, "-");
+    report_text(r, "\n");
+}
+
+void show_tile(struct report *r, const struct walk *w, int tile)
+{
+    const struct problem *p = &w->input.problem;
+    char *words = NULL;
+    if (tile == WALK_AFTER) {
+        rule(r, ending_words(w));
+        return;
+    }
+    int64_t first = key_first(&w->attention, tile);
+    int count = key_count(&w->attention, tile);
+    text_append(&words, "tile %d of %d    ", tile + 1, key_tiles(&w->attention));
+    if (p->D == 1) {
+        char *k = few_numbers(&p->k, w, w->head.kv_head, first, count);
+        char *v = few_numbers(&p->v, w, w->head.kv_head, first, count);
+        text_append(&words, "%s =%s    v =%s", p->scores_given ? "x" : "k", k, v);
+        free(k);
+        free(v);
+    } else if (count == 1) {
+        text_append(&words, "key %lld", (long long)first);
+    } else {
+        text_append(&words, "keys %lld to %lld", (long long)first, (long long)first + count - 1);
+    }
+    if (strlen(words) > COLUMNS - 5)
+        strcpy(words + COLUMNS - 8, "...");
+    rule(r, words);
+    free(words);
+}
+
+/* ---- steps ---- */
+
+void show_columns(struct report *r, const struct walk *w)
+{
+    if (w->input.figures != NULL)
+        report_text(r, "  #  step       equation            value        exact       drift  article\n");
+    else
+        report_text(r, "  #  step       equation            value        exact            drift\n");
+}
+
+static void show_line(struct report *r, const struct walk *w, const char *head,
+                      const char *equation, const struct walk_line *line)
+{
+    struct number_text drift = walk_drift_text(line), ours;
+    bool figures = w->input.figures != NULL;
+    int room = figures ? EXACT_BESIDE_ARTICLE : EXACT_ALONE;
+    report_text(r, "%-16s%-19s %-12s %-*s%*s", head, equation, walk_number(line->value, 0, 12).text,
+                room, walk_number(line->exact[0], line->exact[1], room - 1 + figures).text, 7,
+                drift.text);
+    if (line->figure != NULL) {
+        ours = walk_at_digits(line->value, line->figure);
+        report_text(r, "  %-5s  %s", line->figure, strcmp(ours.text, line->figure) == 0 ? "=" : ours.text);
+    }
+    report_text(r, "\n");
+}
+
+/* Which of a tile's keys the row sees, in words. */
+static void show_mask(struct report *r, const struct walk *w, const char *head,
+                      const struct walk_group *g)
+{
+    int lo, hi, j = (int)trace_event(w->trace, g->event)->j;
+    int64_t first = key_first(&w->attention, j);
+    int count = key_count(&w->attention, j), empty = w->attention.choices.Bc - count;
+    char *words = NULL;
+    walk_seen(w, g->event, &lo, &hi);
+    if (hi <= lo)
+        text_append(&words, "sees none of these keys");
+    else if (hi - lo == count)
+        text_append(&words, "sees all %d keys", count);
+    else
+        text_append(&words, "sees keys %lld to %lld, not the other %d", (long long)first + lo,
+                    (long long)first + hi - 1, count - (hi - lo));
+    if (empty > 0 && w->input.problem.tiles == 0)
+        text_append(&words, "%s%d place%s empty", hi - lo == count ? "; " : ", ", empty,
+                    empty == 1 ? "" : "s");
+    report_text(r, "%-16s%-19s %.44s\n", head, g->equation, words);
+    free(words);
+}
+
+/* What a line after the first is about, where a group is long or has holes. */
+static void label_line(const struct walk *w, const struct walk_group *g, int n, char *text,
+                       size_t room)
+{
+    const struct event *e = trace_event(w->trace, g->event);
+    bool keys = g->tensor == TENSOR_S || g->tensor == TENSOR_P;
+    const struct walk_line *line = &w->lines[g->first + n];
+    text[0] = 0;
+    if (n == 0 || (g->count <= 4 && w->lines[g->first].col == 0))
+        return;
+    if (keys && line->col >= key_count(&w->attention, (int)e->j))
+        snprintf(text, room, "    an empty place");
+    else if (keys)
+        snprintf(text, room, "    key %lld",
+                 (long long)key_first(&w->attention, (int)e->j) + line->col);
+    else
+        snprintf(text, room, "    column %d", line->col);
+}
+
+static void show_rest(struct report *r, const struct walk *w, const struct walk_group *g, int from)
+{
+    const struct walk_line *worst = NULL;
+    for (int n = from; n < g->count; n++) {
+        const struct walk_line *line = &w->lines[g->first + n];
+        if (line->kind == WALK_DRIFT && (worst == NULL || fabs(line->drift) > fabs(worst->drift)))
+            worst = line;
+    }
+    report_text(r, "%-16s    ... %d more", "", g->count - from);
+    if (worst != NULL)
+        report_text(r, "; their largest drift is %s", walk_drift_text(worst).text);
+    report_text(r, "\n");
+}
+
+static bool group_wanted(const struct walk *w, const struct walk_group *g, bool changed)
+{
+    for (int n = 0; n < g->count; n++)
+        if (w->lines[g->first + n].changed)
+            return true;
+    return !changed;
+}
+
+void show_step(struct report *r, const struct walk *w, const struct walk_step *step, bool changed)
+{
+    enum { MOST = 8, FEW = 4 };
+    char head[24], label[32];
+    snprintf(head, sizeof head, "%3d  %-9s  ", step->number, walk_label(step->step));
+    for (int i = step->first; i < step->first + step->count; i++) {
+        const struct walk_group *g = &w->groups[i];
+        int put = 0, limit = g->count > MOST ? FEW : g->count;
+        if (!group_wanted(w, g, changed))
+            continue;
+        if (step->step == STEP_MASK)
+            show_mask(r, w, head, g);
+        for (int n = 0; n < g->count && put < limit; n++) {
+            if (changed && !w->lines[g->first + n].changed)
+                continue;
+            label_line(w, g, n, label, sizeof label);
+            show_line(r, w, head, put == 0 ? g->equation : label, &w->lines[g->first + n]);
+            head[0] = 0;
+            put++;
+        }
+        if (limit < g->count && !changed)
+            show_rest(r, w, g, limit);
+        head[0] = 0;
+    }
+}
+
+void show_changed_steps(struct report *r, const struct walk *w)
+{
+    show_columns(r, w);
+    for (int n = 0; n < w->step_count; n++) {
+        bool any = false;
+        for (int g = w->steps[n].first; g < w->steps[n].first + w->steps[n].count; g++)
+            any = any || group_wanted(w, &w->groups[g], true);
+        if (any)
+            show_step(r, w, &w->steps[n], true);
+    }
+}
+
+/* Key tiles between two that have steps, or at an end: the mask hides them from the row. */
+static void show_hidden_tiles(struct report *r, const struct walk *w, int from, int to)
+{
+    char words[80];
+    if (from > to || w->simulation.choices.descending)
+        return;
+    if (from == to)
+        snprintf(words, sizeof words, "tile %d of %d    hidden from this row by the mask", from + 1,
+                 key_tiles(&w->attention));
+    else
+        snprintf(words, sizeof words, "tiles %d to %d of %d    hidden from this row by the mask",
+                 from + 1, to + 1, key_tiles(&w->attention));
+    rule(r, words);
+}
+
+void show_steps(struct report *r, const struct walk *w)
+{
+    enum { MOST = 8, FIRST = 3, LAST = 2 };
+    int tiles = 0, at = 0, shown_tile = -2, before = -1;
+    for (int n = 0; n < w->step_count; n++)
+        tiles += w->steps[n].tile != WALK_AFTER && (n == 0 || w->steps[n].tile != w->steps[n - 1].tile);
+    show_columns(r, w);
+    for (int n = 0; n < w->step_count; n++) {
+        const struct walk_step *step = &w->steps[n];
+        bool new_tile = n == 0 || step->tile != shown_tile;
+        at += new_tile && step->tile != WALK_AFTER;
+        bool left_out = tiles > MOST && step->tile != WALK_AFTER && at > FIRST && at <= tiles - LAST;
+        if (new_tile) {
+            int next = step->tile == WALK_AFTER ? key_tiles(&w->attention) : step->tile;
+            show_hidden_tiles(r, w, before + 1, next - 1);
+            before = next;
+        }
+        if (new_tile && !left_out)
+            show_tile(r, w, step->tile);
+        if (new_tile && left_out && at == FIRST + 1) {
+            char words[128];
+            snprintf(words, sizeof words, "%s tiles left out, from step %d: --step N, -o FILE.csv",
+                     grouped(tiles - FIRST - LAST).text, step->number);
+            rule(r, words);
+        }
+        shown_tile = step->tile;
+        if (!left_out)
+            show_step(r, w, step, false);
+    }
+}
