@@ -130,7 +130,7 @@ static void say_row(struct report *r, const struct walk *w)
     const struct selection *s = &w->selection;
     const double(*exact)[2];
     const double *row = walk_last(w, TENSOR_O, &exact);
-    struct error_summary e;
+    struct verdict verdict;
     if (s->dims < 2 || w->head.Nk * s->dims > 1 << 18)
         return;
     double *got = malloc((size_t)s->dims * sizeof *got);
@@ -138,9 +138,10 @@ static void say_row(struct report *r, const struct walk *w)
         abort();
     for (int64_t k = 0; k < s->dims; k++)
         got[k] = row[s->dim[k]];
-    error_start(&e);
-    judge_row(&e, &w->head, w->row, s->dim, s->dims, w->format, got);
+    verdict_start(&verdict);
+    judge_row(&verdict, 1, &w->head, w->row, s->dim, s->dims, w->format, got);
     free(got);
+    struct error_summary e = verdict.ulps;
     report_text(r, "%s of the row's %s outputs are correctly rounded; largest error %.2f ulp of %s.\n",
                 grouped(e.correctly_rounded).text, grouped(e.elements).text, e.max_ulp,
                 format_info(w->format)->name);
