@@ -1,4 +1,4 @@
-/* simulate.c: tiles of a head, one run per head, threads over heads, results and their digest. */
+/* simulate.c: a run per head, threads over heads, results and their digest. */
 #include "simulator/simulate.h"
 
 #include <assert.h>
@@ -10,173 +10,6 @@
 
 #include "simulator/trace.h"
 #include "simulator/watch.h"
-
-static const struct algorithm_info algorithms[ALGORITHM_COUNT] = {
-#define ALGORITHM(id, name, title, function, Br, Bc, meaning, source) \
-    {name, title, meaning, source, function, Br, Bc},
-#include "simulator/algorithms.def"
-#undef ALGORITHM
-};
-
-static const char *const fault_names[FAULT_COUNT] = {
-#define FAULT(id, name, meaning) name,
-#include "simulator/algorithms.def"
-#undef FAULT
-};
-
-static const char *const fault_meanings[FAULT_COUNT] = {
-#define FAULT(id, name, meaning) meaning,
-#include "simulator/algorithms.def"
-#undef FAULT
-};
-
-const struct algorithm_info *algorithm_info(enum algorithm a)
-{
-    return &algorithms[a];
-}
-
-bool algorithm_from_name(const char *name, enum algorithm *a, struct message *why)
-{
-    const char *names[ALGORITHM_COUNT];
-    for (int i = 0; i < ALGORITHM_COUNT; i++) {
-        names[i] = algorithms[i].name;
-        if (strcmp(name, names[i]) == 0) {
-            *a = (enum algorithm)i;
-            return true;
-        }
-    }
-    const char *near = nearest_name(name, names, ALGORITHM_COUNT);
-    return near != NULL ? refuse(why, "unknown algorithm \"%s\"; did you mean %s?", name, near)
-                        : refuse(why, "unknown algorithm \"%s\"; flashulp list algorithms", name);
-}
-
-const char *fault_name(enum fault f)
-{
-    return fault_names[f];
-}
-
-const char *fault_meaning(enum fault f)
-{
-    return fault_meanings[f];
-}
-
-bool fault_from_name(const char *name, enum fault *f, struct message *why)
-{
-    for (int i = 0; i < FAULT_COUNT; i++)
-        if (strcmp(name, fault_names[i]) == 0) {
-            *f = (enum fault)i;
-            return true;
-        }
-    const char *near = nearest_name(name, fault_names, FAULT_COUNT);
-    return near != NULL ? refuse(why, "unknown fault \"%s\"; did you mean %s?", name, near)
-                        : refuse(why, "unknown fault \"%s\"; flashulp list faults", name);
-}
-
-unsigned algorithm_faults(enum algorithm a)
-{
-    return a == ALGORITHM_FA2_PRINTED ? (1u << FAULT_COUNT) - 1 : 0;
-}
-
-/* ---- tiles of a head ---- */
-
-static bool user_tiles(const struct attention *x)
-{
-    return x->head->problem->tiles > 0 && x->choices.Bc == x->choices.widest;
-}
-
-int query_tiles(const struct attention *x)
-{
-    return (int)((x->head->Nq + x->choices.Br - 1) / x->choices.Br);
-}
-
-int key_tiles(const struct attention *x)
-{
-    if (user_tiles(x))
-        return x->head->problem->tiles;
-    return (int)((x->head->Nk + x->choices.Bc - 1) / x->choices.Bc);
-}
-
-int64_t key_first(const struct attention *x, int j)
-{
-    if (user_tiles(x))
-        return j == 0 ? 0 : x->head->problem->tile_ends[j - 1];
-    return (int64_t)j * x->choices.Bc;
-}
-
-int key_count(const struct attention *x, int j)
-{
-    int64_t first = key_first(x, j), left = x->head->Nk - first;
-    if (user_tiles(x))
-        return (int)(x->head->problem->tile_ends[j] - first);
-    return (int)(left < x->choices.Bc ? left : x->choices.Bc);
-}
-
-struct visible visible_tiles(const struct attention *x, int i, int from, int to)
-{
-    struct visible v = {x->head, (int64_t)i * x->choices.Br, 0, 0, 0};
-    if (from > to)
-        return v;
-    v.col0 = key_first(x, from);
-    v.count = (int)(key_first(x, to) + key_count(x, to) - v.col0);
-    v.cols = v.count;
-    return v;
-}
-
-struct visible visible_tile(const struct attention *x, int i, int j)
-{
-    struct visible v = visible_tiles(x, i, j, j);
-    v.cols = x->choices.Bc;
-    return v;
-}
-
-bool tail_unmasked(const struct attention *x, int j)
-{
-    return x->choices.faults >> FAULT_NO_TAIL_MASK & 1 && j == key_tiles(x) - 1 &&
-           key_count(x, j) < x->choices.Bc;
-}
-
-static void load_rows(struct run *r, struct tile *dst, const struct tensor *t, int64_t batch,
-                      int64_t head, int64_t row0, int64_t left)
-{
-    int64_t count = left < dst->rows ? left : dst->rows;
-    load(r, dst, (struct source){t, batch, head, row0, count < 0 ? 0 : count});
-    note(r, STEP_LOAD, dst);
-}
-
-void load_q(struct run *r, const struct attention *x, struct tile *Q, int i)
-{
-    const struct head *h = x->head;
-    int64_t first = (int64_t)i * x->choices.Br;
-    load_rows(r, Q, &h->problem->q, h->batch, h->head, h->q0 + first, h->Nq - first);
-}
-
-void load_k(struct run *r, const struct attention *x, struct tile *K, int j)
-{
-    const struct head *h = x->head;
-    load_rows(r, K, &h->problem->k, h->batch, h->kv_head, h->k0 + key_first(x, j), key_count(x, j));
-}
-
-void load_v(struct run *r, const struct attention *x, struct tile *V, int j)
-{
-    const struct head *h = x->head;
-    load_rows(r, V, &h->problem->v, h->batch, h->kv_head, h->k0 + key_first(x, j), key_count(x, j));
-}
-
-static void store_rows(const struct run *r, struct tile *whole, int64_t row0, const struct tile *t)
-{
-    for (int i = 0; i < t->rows && row0 + i < whole->rows; i++)
-        for (int c = 0; c < t->cols; c++)
-            r->arith->move(whole->data, (size_t)(row0 + i) * whole->cols + c, t->data,
-                           (size_t)i * t->cols + c);
-}
-
-void store(struct run *r, struct attention *x, int i, const struct tile *O, const struct tile *L)
-{
-    store_rows(r, x->O, (int64_t)i * x->choices.Br, O);
-    store_rows(r, x->L, (int64_t)i * x->choices.Br, L);
-}
-
-/* ---- one head ---- */
 
 static int at_least_one(int64_t n)
 {
@@ -198,7 +31,8 @@ struct choices simulation_choices(const struct simulation *s, const struct head 
         c.Br = c.Bc = 0;
     else if (c.Bc == 0 && s->algorithm != ALGORITHM_ONLINE)
         c.Bc = c.widest;
-    c.Br = c.Br ? c.Br : a->Br ? a->Br : at_least_one(h->Nq);
+    int rows = at_least_one(h->Nq); /* a default tile is no taller than the head */
+    c.Br = c.Br ? c.Br : a->Br && a->Br < rows ? a->Br : rows;
     c.Bc = c.Bc ? c.Bc : a->Bc ? a->Bc : at_least_one(h->Nk);
     c.widest = whole || s->algorithm == ALGORITHM_ONLINE || s->choices.Bc ? 0 : c.widest;
     return c;
@@ -225,8 +59,6 @@ struct simulation simulation_default(void)
     s.threads = 1;
     return s;
 }
-
-/* ---- all heads ---- */
 
 struct work {
     const struct problem *problem;
