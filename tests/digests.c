@@ -1,0 +1,129 @@
+/* digests.c: one line per algorithm, policy, special functions, order and arithmetic: the digest of
+   its outputs over a fixed set of problems.  tests/check_digests.sh holds them to
+   tests/golden/digests.txt on every compiler, level, processor and number of threads.
+   usage: digests [THREADS]; the processor level goes to stderr. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "simulator/cpu.h"
+#include "simulator/simulate.h"
+#include "tests/random_problem.h"
+
+#define COUNT(a) ((int)(sizeof(a) / sizeof *(a)))
+
+static const struct problem_row {
+    struct shape shape;
+    struct mask mask;
+    double size, softcap;
+    int Br, Bc;
+} problem_rows[] = {
+    {{2, 4, 2, 19, 37, 24}, {true, ALIGN_BOTTOM_RIGHT, -1, -1}, 1, 0, 8, 16},
+    {{1, 1, 1, 9, 40, 5}, {false, ALIGN_BOTTOM_RIGHT, 6, 3}, 6, 0, 4, 7},
+    {{1, 2, 1, 7, 12, 33}, {false, ALIGN_TOP_LEFT, -1, -1}, 2, 1.5, 7, 12},
+};
+
+static const struct runner {
+    enum algorithm algorithm;
+    bool descending;
+} runners[] = {
+    {ALGORITHM_STANDARD, false}, {ALGORITHM_ONLINE, false},      {ALGORITHM_FA1, false},
+    {ALGORITHM_FA2, false},      {ALGORITHM_FA2, true},          {ALGORITHM_FA1_PRINTED, false},
+    {ALGORITHM_FA2_PRINTED, false}, {ALGORITHM_UNSTABLE, false},
+};
+
+/* Not summed by keys in a tree: key tiles differ from problem to problem. */
+static const char *const orders[] = {"seq", "pairwise"};
+static const char *const summing[] = {"SCORE_ACC", "ROW_SUM", "OUT_ACC"};
+
+static const struct policy_row {
+    const char *arith;
+    enum policy_id policy;
+} policy_rows[] = {
+    {"float", POLICY_FP32},   {"float", POLICY_GPU_BF16},  {"float", POLICY_GPU_FP16},
+    {"float", POLICY_ALL_BF16}, {"float", POLICY_FP8},     {"double", POLICY_GPU_BF16},
+    {"double", POLICY_EXACT}, {"mpfr", POLICY_FP32},
+};
+
+static void stop(const char *why)
+{
+    fprintf(stderr, "digests: %s\n", why);
+    exit(1);
+}
+
+static void make_problem(struct problem *p, const struct problem_row *row, enum format f, int n)
+{
+    struct problem_options o = problem_defaults();
+    uint64_t state = (uint64_t)n;
+    o.mask = row->mask;
+    o.softcap = row->softcap;
+    if (!draw_problem(p, f == FORMAT_EXACT ? FORMAT_FP32 : f, row->shape, row->size, &o, &state))
+        stop("no problem");
+}
+
+static void set_order(struct policy *policy, const char *order)
+{
+    struct message why;
+    for (int i = 0; i < COUNT(summing); i++) {
+        char text[64];
+        snprintf(text, sizeof text, "%s=%s", summing[i], order);
+        if (!policy_order(policy, text, &why))
+            stop(why.text);
+    }
+}
+
+/* All problems' digests, put together as FNV-1a does bytes. */
+static uint64_t digest_of(struct simulation *s)
+{
+    uint64_t digest = UINT64_C(0xCBF29CE484222325);
+    for (int n = 0; n < COUNT(problem_rows); n++) {
+        const struct problem_row *row = &problem_rows[n];
+        struct problem p;
+        struct result result;
+        struct message why;
+        make_problem(&p, row, s->policy.site[SITE_INPUT].format, n);
+        s->choices.Br = algorithm_info(s->algorithm)->Bc == 0 ? 0 : row->Br;
+        s->choices.Bc = s->algorithm == ALGORITHM_ONLINE ? 1 : row->Bc;
+        s->choices.faults = algorithm_faults(s->algorithm) & ~(1u << FAULT_NO_TAIL_MASK);
+        if (!simulate(&p, s, &result, &why))
+            stop(why.text);
+        for (int i = 0; i < 8; i++)
+            digest = (digest ^ (result.digest >> (8 * i) & 0xFF)) * UINT64_C(0x100000001B3);
+        result_free(&result);
+        problem_free(&p);
+    }
+    return digest;
+}
+
+static void print_line(const struct runner *runner, const struct policy_row *row,
+                       enum special special, const char *order, int threads)
+{
+    struct message why;
+    struct simulation s = simulation_default();
+    s.algorithm = runner->algorithm;
+    s.choices.descending = runner->descending;
+    s.arith = arithmetic_named(row->arith, &why);
+    s.policy = policy_table(row->policy);
+    s.policy.special = special;
+    s.threads = threads;
+    set_order(&s.policy, order);
+    printf("%s%s %s %s %s %s %016llx\n", algorithm_info(s.algorithm)->name,
+           runner->descending ? "-descending" : "", row->arith, policy_name(row->policy),
+           special == SPECIAL_CR ? "cr" : "poly", order, (unsigned long long)digest_of(&s));
+}
+
+int main(int argc, char **argv)
+{
+    int threads = argc > 1 ? atoi(argv[1]) : 1;
+    fprintf(stderr, "%s\n", cpu_level_name(cpu_level()));
+    for (int a = 0; a < COUNT(runners); a++)
+        for (int p = 0; p < COUNT(policy_rows); p++)
+            for (int special = 0; special < SPECIAL_COUNT; special++)
+                for (int o = 0; o < COUNT(orders); o++) {
+                    bool slow = strcmp(policy_rows[p].arith, "mpfr") == 0;
+                    if (!slow || (runners[a].algorithm == ALGORITHM_FA2 && special == SPECIAL_CR))
+                        print_line(&runners[a], &policy_rows[p], (enum special)special, orders[o],
+                                   threads);
+                }
+    return 0;
+}
