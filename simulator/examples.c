@@ -1,6 +1,7 @@
 /* examples.c: the problems of examples.def, built exactly, and the figures printed for fa2-4. */
 #include "simulator/examples.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -103,9 +104,12 @@ static bool build_h200_b200(struct problem *p, struct message *why)
 
 static const struct example_info examples[EXAMPLE_COUNT] = {
 #define EXAMPLE(id, name, dtype, scores, values, build, algorithm, tile, fault, meaning, source)   \
-    {name, FORMAT_##dtype, scores, values, build, algorithm, tile, fault, meaning, source},
+    {name, FORMAT_##dtype, NULL, scores, values, build, algorithm, tile, fault, meaning, source},
+#define CAPTURE(id, name, dtype, file, meaning, source)                                            \
+    {name, FORMAT_##dtype, file, NULL, NULL, NULL, NULL, NULL, NULL, meaning, source},
 #include "simulator/examples.def"
 #undef EXAMPLE
+#undef CAPTURE
 };
 
 const struct example_info *example_info(enum example e)
@@ -140,6 +144,7 @@ static bool held_in(enum format f, struct tensor *t, struct message *why)
 bool example_problem(enum example e, struct problem *p, struct message *why)
 {
     const struct example_info *x = &examples[e];
+    assert(x->file == NULL);
     if (x->build != NULL)
         return x->build(p, why);
     if (!problem_from_scores(p, x->scores, x->values, why))

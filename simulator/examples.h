@@ -10,14 +10,17 @@
 
 enum example {
 #define EXAMPLE(id, ...) EXAMPLE_##id,
+#define CAPTURE(id, ...) EXAMPLE_##id,
 #include "simulator/examples.def"
 #undef EXAMPLE
+#undef CAPTURE
     EXAMPLE_COUNT
 };
 
 struct example_info {
     const char *name;
     enum format dtype;           /* Q, K, V are made in it, exactly */
+    const char *file;            /* a capture that data_file finds; NULL: made here */
     const char *scores, *values; /* NULL: made by `build` */
     bool (*build)(struct problem *p, struct message *why);
     /* What the example is about, in the words of the command line; NULL: the general default. */
@@ -27,6 +30,7 @@ struct example_info {
 const struct example_info *example_info(enum example e);
 /* The example of that name; false, without a sentence, when there is none. */
 bool example_from_name(const char *name, enum example *e);
+/* For those without a file: a capture's metadata are the scenario's business. */
 bool example_problem(enum example e, struct problem *p, struct message *why);
 
 /* What the article printed for one number, digit for digit.  tile counts key tiles from 0;

@@ -242,6 +242,5 @@ bool draft_from_capture(const struct scenario *s, const char *path, struct draft
         ok = take_metadata(s, path, &b, d, why);
     }
     bundle_free(&b);
-    text_append(&d->name, "%s", path);
     return ok;
 }

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "simulator/data.h"
 #include "simulator/scenario_draft.h"
 
 static struct {
@@ -102,13 +103,21 @@ static bool draft_from_scores(const struct scenario *s, struct draft *d, struct 
     return true;
 }
 
-static bool draft_from_example(enum example e, struct draft *d, struct message *why)
+static bool draft_from_example(const struct scenario *s, enum example e, struct draft *d,
+                               struct message *why)
 {
+    const char *file = example_info(e)->file;
     struct problem p;
+    text_append(&d->name, "%s", example_info(e)->name);
+    if (file != NULL) {
+        char *path = data_file(file, why);
+        bool ok = path != NULL && draft_from_capture(s, path, d, why);
+        free(path);
+        return ok;
+    }
     if (!example_problem(e, &p, why))
         return false;
     draft_from_problem(&p, d);
-    text_append(&d->name, "%s", example_info(e)->name);
     return true;
 }
 
@@ -118,9 +127,11 @@ static bool draft_from_word(const struct scenario *s, struct draft *d, struct me
     enum example e;
     const char *names[EXAMPLE_COUNT];
     if (scenario_example(s, &e))
-        return draft_from_example(e, d, why);
-    if (strpbrk(s->problem, "./") != NULL)
+        return draft_from_example(s, e, d, why);
+    if (strpbrk(s->problem, "./") != NULL) {
+        text_append(&d->name, "%s", s->problem);
         return draft_from_capture(s, s->problem, d, why);
+    }
     for (int i = 0; i < EXAMPLE_COUNT; i++)
         names[i] = example_info((enum example)i)->name;
     const char *near = nearest_name(s->problem, names, EXAMPLE_COUNT);

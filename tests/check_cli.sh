@@ -18,12 +18,16 @@ verdict() { # name, is it ok?, what was got
     fi
 }
 
-# refused SENTENCE VERB WORDS...: exit 2, that one line, no output, no new file
+# refused SENTENCE [-e NAME=VALUE] VERB WORDS...: exit 2, that one line, no output, no new file
 refused() {
     want="flashulp $1"
     shift
-    before=$(ls -A | sort)
-    "$program" "$@" >../out.$$ 2>../err.$$
+    before=$(ls -A | sort) setting=
+    if [ "$1" = -e ]; then
+        setting=$2
+        shift 2
+    fi
+    env $setting "$program" "$@" >../out.$$ 2>../err.$$
     status=$?
     got=$(cat ../err.$$)
     ok=yes
@@ -119,6 +123,20 @@ refused 'run: standard: tiles of 200,000 queries and 200,000 keys, D 1, hold mor
     run --generate gaussian --shape 1,1,1,200000,200000,1 --algorithm standard
 refused 'run: fa2: tiles of 65,536 queries and 65,536 keys, D 1, hold more than 2^30 numbers; smaller ones are right' \
     run fa2-4 --tile 65536,65536
+
+# --- captures that have names
+source=$(cd "$(dirname "$program")/../tests/data" 2>/dev/null && pwd)
+refused 'run: FLASHULP_DATA is /nowhere, which has no minilm-layer4.safetensors; the folder that has it, such as tests/data of the source, is right' \
+    -e FLASHULP_DATA=/nowhere run minilm-4
+if [ -e /usr/local/share/flashulp/data/minilm-layer0.safetensors ]; then
+    echo "# note a capture that is nowhere: not tried, one is installed in /usr/local"
+else
+    mkdir -p far/bin && cp "$program" far/bin/
+    far=$(cd far/bin && pwd -P) near=$program program=$far/flashulp
+    refused "run: minilm-layer0.safetensors is in none of $far/../{tests,share/flashulp}/data, ./tests/data and /usr/local/share/flashulp/data; set FLASHULP_DATA to the folder that has it" \
+        run minilm-0
+    program=$near
+fi
 
 # --- files
 printf 'not a tensor at all' >junk.npy
@@ -237,6 +255,16 @@ same 'the command line wins over the file' "$([ "$other" != "$made" ] && echo di
 one=$("$program" run cap.safetensors --threads 1 --json | digest)
 two=$("$program" run cap.safetensors --threads 2 --json | digest)
 same 'threads do not change bits' "$one" "$two"
+if [ -n "$source" ]; then
+    for layer in 0 4; do
+        named=$("$program" run minilm-$layer --json | digest)
+        filed=$("$program" run "$source/minilm-layer$layer.safetensors" --json | digest)
+        same "minilm-$layer is the capture of layer $layer" "${named:-none}" "$filed"
+    done
+    prints 0 '^minilm-4   q 1,12,172,32 ' run minilm-4
+    prints 0 '^scale 0.1767766952966369 taken from the file$' run minilm-4
+fi
+prints 0 '^ minilm-0 ' list examples
 
 # --- rows land where they belong, packed or not
 prints 0 '^certified  96 of 96 outputs are correctly rounded' run cap.safetensors --policy exact --check

@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "reference/certified.h"
+#include "simulator/data.h"
 #include "simulator/examples.h"
 #include "simulator/scenario.h"
 #include "simulator/trace.h"
@@ -207,6 +208,35 @@ static void test_figures_are_for_fa2(void **state)
     }
 }
 
+/* The captures, found by name: their shape, and a file's own number at the last place. */
+static void test_captures(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"minilm-0", "minilm-4"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        struct scenario s = {.verb = "run", .problem = strdup(names[i])};
+        struct scenario_input in;
+        struct bundle b;
+        struct message why;
+        enum example e;
+        assert_true(example_from_name(names[i], &e));
+        char *path = data_file(example_info(e)->file, &why);
+        if (path == NULL || !scenario_problem(&s, &in, &why) ||
+            !bundle_read(path, FORMAT_BF16, &b, NULL, &why))
+            fail_msg("%s: %s", names[i], why.text);
+        const struct problem *p = &in.problem;
+        assert_string_equal(in.name, names[i]);
+        assert_true(p->B == 1 && p->Hq == 12 && p->Hkv == 12 && p->Nq == 172 && p->Nk == 172);
+        assert_true(p->D == 32 && p->q.dtype == example_info(e)->dtype);
+        assert_true(tensor_get(&p->v, 0, 11, 171, 31) ==
+                    tensor_get(bundle_find(&b, "v"), 0, 11, 171, 31));
+        bundle_free(&b);
+        free(path);
+        scenario_input_free(&in);
+        scenario_free(&s);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -215,6 +245,7 @@ int main(void)
         cmocka_unit_test(test_teaching_input),
         cmocka_unit_test(test_figures),
         cmocka_unit_test(test_figures_are_for_fa2),
+        cmocka_unit_test(test_captures),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
