@@ -123,15 +123,21 @@ static bool same_bits(double a, double b)
     return memcmp(&a, &b, sizeof a) == 0 || (isnan(a) && isnan(b));
 }
 
+/* Are a tile's empty places worth a step?  Not those of tiles the user wrote, of lengths that
+   differ, nor those of a single tile that is wider than the problem. */
+static bool ragged_counts(const struct walk *w)
+{
+    return w->input.problem.tiles == 0 && key_tiles(&w->attention) > 1;
+}
+
 static bool changes_row(const struct walk *w, size_t event)
 {
     const struct event *e = trace_event(w->trace, event);
     const double *row = row_values(w, event);
     int lo, hi;
     walk_seen(w, event, &lo, &hi);
-    if (e->step == STEP_MASK) /* the user's tiles have empty places; those are not hidden keys */
-        return hi - lo < (w->input.problem.tiles > 0 ? key_count(&w->attention, (int)e->j)
-                                                     : (int)e->cols);
+    if (e->step == STEP_MASK)
+        return hi - lo < (ragged_counts(w) ? (int)e->cols : key_count(&w->attention, (int)e->j));
     if (made_anew(e))
         return hi > lo;
     if (e->flags & EVENT_UNCHANGED)

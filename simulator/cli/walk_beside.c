@@ -79,11 +79,22 @@ static const struct walk_line *line_of(const struct part *p, int n, enum tensor_
     return NULL;
 }
 
-/* "=" when every array both sides show holds the same bits, "*" when not, "" without a common one. */
+/* Do both steps follow the same keys? */
+static bool same_keys(const struct part *left, int l, const struct part *right, int r)
+{
+    int i = left->w->steps[left->step[l]].tile, j = right->w->steps[right->step[r]].tile;
+    const struct attention *a = &left->w->attention, *b = &right->w->attention;
+    if (i == WALK_AFTER || j == WALK_AFTER)
+        return i == j;
+    return key_first(a, i) == key_first(b, j) && key_count(a, i) == key_count(b, j);
+}
+
+/* "=" when every array both sides show holds the same bits, "*" when not, "" without a common one
+   or where the keys differ. */
 static const char *verdict(const struct part *left, int l, const struct part *right, int r)
 {
     bool common = false;
-    if (l < 0 || r < 0)
+    if (l < 0 || r < 0 || !same_keys(left, l, right, r))
         return "";
     const struct walk_step *step = &left->w->steps[left->step[l]];
     for (int i = step->first; i < step->first + step->count; i++) {
@@ -198,7 +209,7 @@ void show_beside(struct report *r, const struct walk *left, const struct walk *r
         if (a.count + b.count == 0)
             continue;
         if (tile == WALK_AFTER)
-            show_tile(r, left, WALK_AFTER);
+            show_rule(r, "after the last tile");
         else
             show_tile(r, left, tile);
         show_aligned(r, &a, &b);

@@ -119,8 +119,8 @@ static void say_answer(char **words, const struct walk *w, const struct answer *
         return;
     }
     text_append(words,
-                "but attention of these inputs is %s. Rounding is not the cause, the algorithm is: "
-                "in exact arithmetic too its steps give %s.",
+                "but attention of these inputs is %s: not by rounding but by the algorithm, whose "
+                "steps give %s in exact arithmetic",
                 a->digits, walk_number(a->twin, 0, 16).text);
 }
 
@@ -168,26 +168,41 @@ void show_answer(struct report *r, const struct walk *w)
 /* "bf16 has no 24.93; around it are 24.875 and 25." */
 static void say_neighbours(char **words, const struct walk *w)
 {
-    const struct walk_line *last = w->line_count > 0 ? &w->lines[w->line_count - 1] : NULL;
-    if (last == NULL || last->figure == NULL)
+    const char *text = NULL;
+    for (int g = 0; g < w->group_count; g++)
+        if (w->groups[g].tensor == TENSOR_O && w->groups[g].count > 0)
+            text = w->lines[w->groups[g].first].figure;
+    if (text == NULL)
         return;
-    double figure = strtod(last->figure, NULL), near = format_round(w->format, figure, false);
+    double figure = strtod(text, NULL), near = format_round(w->format, figure, false);
     if (near == figure || !isfinite(near))
         return;
     double other = format_next(w->format, near, near < figure ? 1 : -1);
     text_append(words, "  %s has no %s; around it are %s and %s.", format_info(w->format)->name,
-                last->figure, walk_number(fmin(near, other), 0, 16).text,
+                text, walk_number(fmin(near, other), 0, 16).text,
                 walk_number(fmax(near, other), 0, 16).text);
 }
 
-void show_changed_answer(struct report *r, const struct walk *w, int drifted)
+/* Of the changed steps those on the way to the answer: neither L nor the store. */
+static int steps_on_the_way(const struct walk *w)
+{
+    int count = 0;
+    for (int n = 0; n < w->step_count; n++) {
+        const struct walk_step *step = &w->steps[n];
+        bool any = false;
+        for (int g = step->first; g < step->first + step->count; g++)
+            for (int i = 0; i < w->groups[g].count; i++)
+                any = any || w->lines[w->groups[g].first + i].changed;
+        count += any && step->step != STEP_STORE && step->step != STEP_LSE;
+    }
+    return count;
+}
+
+void show_changed_answer(struct report *r, const struct walk *w)
 {
     char *words = NULL;
     struct answer a = find_answer(w, w->selection.dim[0]);
-    const struct walk_step *last = &w->steps[w->step_count - 1];
-    for (int g = last->first; last->step == STEP_STORE && g < last->first + last->count; g++)
-        if (w->groups[g].count > 0 && w->lines[w->groups[g].first].changed)
-            drifted--; /* the store is the answer, not a step on the way */
+    int drifted = steps_on_the_way(w);
     bool right = is_rounded(w, &a);
     text_append(&words, "drift in ulps of %s.  %s is %sthe %s nearest the exact result%s",
                 format_info(w->format)->name, walk_number(a.value, 0, 16).text, right ? "" : "not ",
@@ -227,7 +242,7 @@ static int64_t visible_scores(const struct walk *w, double s[WEIGHTS], double ex
         if (!last)
             continue;
         walk_seen(w, n, &lo, &hi);
-        for (int c = lo; c < hi; c++, count++) {
+        for (int c = lo; c < hi && c < key_count(&w->attention, (int)e->j); c++, count++) {
             size_t at = (size_t)w->tile_row * e->cols + (size_t)c;
             double value = trace_values(w->trace, n)[at];
             *sum += exp(value - L);
@@ -252,11 +267,15 @@ static void show_weights(struct report *r, const struct walk *w)
     const double *L = walk_last(w, TENSOR_LSE, &exact_L);
     double s[WEIGHTS], exact[WEIGHTS], sum, most = -INFINITY, total = 0;
     const char *x = w->input.problem.scores_given ? "x" : "s";
-    if (L == NULL || !isfinite(L[0]))
+    if (L == NULL)
         return;
     int64_t count = visible_scores(w, s, exact, &sum, L[0]);
+    if (count == 0)
+        report_text(r, "The row sees no key: by contract O = 0 and L = -inf.\n");
+    if (!isfinite(L[0]))
+        return;
     if (count > WEIGHTS) {
-        report_text(r, "e^(%s - L) over the row's %s keys sums to %s: L alone gives the weights.\n", x,
+        report_text(r, "e^(%s - L) over its %s keys sums to %s: L gives the weights back.\n", x,
                     grouped(count).text, walk_number(sum, 0, 12).text);
         return;
     }

@@ -8,6 +8,8 @@
 void show_header(struct report *r, const struct walk *w);
 /* "--- tile 1 of 2    x = 1 2    v = 10 20 -----": 80 columns. */
 void show_tile(struct report *r, const struct walk *w, int tile);
+/* Words in a line of dashes. */
+void show_rule(struct report *r, const char *words);
 void show_columns(struct report *r, const struct walk *w);
 /* One step's lines; `changed`: only those that differ from policy fp32's. */
 void show_step(struct report *r, const struct walk *w, const struct walk_step *step, bool changed);
@@ -18,7 +20,7 @@ void show_changed_steps(struct report *r, const struct walk *w);
 /* The answer against the certified result. */
 void show_answer(struct report *r, const struct walk *w);
 /* "drift in ulps of bf16. 24.875 is the bf16 number nearest ...": after --changed. */
-void show_changed_answer(struct report *r, const struct walk *w, int drifted);
+void show_changed_answer(struct report *r, const struct walk *w);
 /* What L gives back, how often was divided, names. */
 void show_meaning(struct report *r, const struct walk *w, const struct scenario *s);
 /* Commands that go on from here. */
@@ -28,7 +30,7 @@ void show_next(struct report *r, const struct walk *w, const struct scenario *s)
 void show_detail(struct report *r, const struct walk *w, const struct walk_step *step);
 /* Two walks side by side. */
 void show_beside(struct report *r, const struct walk *left, const struct walk *right);
-/* steps[] for --json and the rows of a .csv. */
+/* steps[] for JSON and the rows of a .csv, where one is wanted. */
 void list_steps(struct report *r, const struct walk *w, bool changed);
 
 /* On a terminal: by key; by question.  They return when the reader leaves. */

@@ -33,7 +33,8 @@ static void bits_of(enum format f, double value, char *text, size_t room)
     const struct format_info *info = format_info(f);
     unsigned long long bits = format_encode(f, value);
     int fraction = info->precision - 1;
-    size_t n = (size_t)snprintf(text, room, "0x%0*llX   ", info->bits / 4, bits);
+    size_t n = (size_t)snprintf(text, room, "0x%0*llX%s", info->bits / 4, bits,
+                                info->bits > 32 ? "\n          " : "   ");
     for (int b = info->bits - 1; b >= 0 && n + 2 < room; b--) {
         text[n++] = (char)('0' + (bits >> b & 1));
         if (b == info->bits - 1 || (b == fraction && fraction > 0))
@@ -51,8 +52,10 @@ static void show_shares(struct report *r, const struct walk *w, const struct wal
         return;
     if (e->worst != (uint32_t)(w->tile_row * (int)e->cols + line->col))
         return;
-    report_text(r, "          %+.2f this step's own rounding, %+.2f inherited", e->local,
-                e->inherited);
+    struct walk_line own = {.drift = e->local}, rest = {.drift = e->inherited};
+    report_text(r, "          %s this step's own rounding, %s inherited",
+                walk_drift_text(&own).text,
+                fabs(rest.drift) < 1e-9 ? "0" : walk_drift_text(&rest).text);
     if (e->format != w->format && e->format < FORMAT_COUNT)
         report_text(r, ", in ulps of %s, its format", format_info((enum format)e->format)->name);
     report_text(r, "\n");
@@ -62,7 +65,7 @@ static void show_number(struct report *r, const struct walk *w, const struct wal
                         const struct walk_line *line)
 {
     enum format f = value_format(w, g->event, line->value);
-    char bits[96], *numbers = walk_substituted(w, g->event, line->col), *words = NULL;
+    char bits[128], *numbers = walk_substituted(w, g->event, line->col), *words = NULL;
     bool names_value = strstr(g->equation, "= ") != NULL;
     const char *equal = strchr(g->equation, '=');
     text_append(&words, "%s%s%s", g->equation, names_value ? " = " : "   ", numbers);
@@ -130,11 +133,36 @@ static const char *symbol(enum tensor_name t)
     return symbols[t];
 }
 
-static void list_group(struct report *r, const struct walk *w, const struct walk_step *step,
-                       const struct walk_group *g, struct json *steps, bool changed)
+/* Where steps go as data; either may be NULL. */
+struct listing {
+    const struct walk *w;
+    bool changed; /* only lines that differ */
+    struct json *steps;
+    FILE *rows;
+};
+
+static void list_numbers(const struct listing *to, const struct walk_step *step,
+                         const struct walk_group *g)
 {
-    struct json *one = json_object(steps, NULL);
-    bool figures = g->count > 0 && w->lines[g->first].figure != NULL;
+    int tile = step->tile == WALK_AFTER ? -1 : step->tile + 1;
+    for (int n = 0; n < g->count; n++) {
+        const struct walk_line *line = &to->w->lines[g->first + n];
+        if (to->changed && !line->changed)
+            continue;
+        fprintf(to->rows, "%d\t%s\t%d\t%s\t%s\t%d\t%.17g\t%.17g\t", step->number,
+                walk_label(step->step), tile, symbol(g->tensor), g->equation, line->col,
+                line->value, line->exact[0] + line->exact[1]);
+        if (line->kind == WALK_DRIFT)
+            fprintf(to->rows, "%.6g", line->drift);
+        fprintf(to->rows, "\t%s\n", line->figure != NULL ? line->figure : "");
+    }
+}
+
+static void list_object(const struct listing *to, const struct walk_step *step,
+                        const struct walk_group *g)
+{
+    struct json *one = json_object(to->steps, NULL);
+    bool figures = g->count > 0 && to->w->lines[g->first].figure != NULL;
     json_whole(one, "n", step->number);
     json_string(one, "step", walk_label(step->step));
     json_whole(one, "tile", step->tile == WALK_AFTER ? -1 : step->tile + 1);
@@ -144,39 +172,61 @@ static void list_group(struct report *r, const struct walk *w, const struct walk
     struct json *exact = json_list(one, "exact"), *drift = json_list(one, "drift");
     struct json *article = figures ? json_list(one, "article") : NULL;
     for (int n = 0; n < g->count; n++) {
-        const struct walk_line *line = &w->lines[g->first + n];
-        if (changed && !line->changed)
+        const struct walk_line *line = &to->w->lines[g->first + n];
+        if (to->changed && !line->changed)
             continue;
-        const char *figure = line->figure != NULL ? line->figure : "";
-        double d = line->kind == WALK_DRIFT ? line->drift : NAN;
         json_whole(column, NULL, line->col);
         json_real(value, NULL, line->value);
         json_real(exact, NULL, line->exact[0] + line->exact[1]);
-        json_real(drift, NULL, d);
+        json_real(drift, NULL, line->kind == WALK_DRIFT ? line->drift : NAN);
         if (figures)
-            json_string(article, NULL, figure);
-        report_row(r, "%d\t%s\t%d\t%s\t%s\t%d\t%.17g\t%.17g\t%.6g\t%s", step->number,
-                   walk_label(step->step), step->tile == WALK_AFTER ? -1 : step->tile + 1,
-                   symbol(g->tensor), g->equation, line->col, line->value,
-                   line->exact[0] + line->exact[1], d, figure);
+            json_string(article, NULL, line->figure != NULL ? line->figure : "");
     }
+}
+
+static void list_all(const struct listing *to)
+{
+    const struct walk *w = to->w;
+    for (int n = 0; n < w->step_count; n++)
+        for (int g = w->steps[n].first; g < w->steps[n].first + w->steps[n].count; g++) {
+            bool any = !to->changed;
+            for (int i = 0; i < w->groups[g].count; i++)
+                any = any || w->lines[w->groups[g].first + i].changed;
+            if (any && to->steps != NULL)
+                list_object(to, &w->steps[n], &w->groups[g]);
+            if (any && to->rows != NULL)
+                list_numbers(to, &w->steps[n], &w->groups[g]);
+        }
+}
+
+/* Is a file with that ending among the -o? */
+static bool file_wanted(const struct scenario *s, const char *ending)
+{
+    char *path;
+    bool wanted = false;
+    for (int n = 0; (path = report_output(s, n)) != NULL; n++) {
+        wanted = wanted || ends_with(path, ending);
+        free(path);
+    }
+    return wanted;
 }
 
 void list_steps(struct report *r, const struct walk *w, bool changed)
 {
-    struct json *steps = json_list(r->json, "steps");
+    struct listing to = {.w = w, .changed = changed};
+    size_t size;
     json_string(r->json, "algorithm", algorithm_info(w->simulation.algorithm)->name);
     json_string(r->json, "policy", w->simulation.policy.name);
     json_string(r->json, "drift_format", format_info(w->format)->name);
     json_whole(r->json, "row", w->row);
     json_whole(r->json, "head", w->head.head);
-    report_row(r, "n\tstep\ttile\ttensor\tequation\tcolumn\tvalue\texact\tdrift\tarticle");
-    for (int n = 0; n < w->step_count; n++)
-        for (int g = w->steps[n].first; g < w->steps[n].first + w->steps[n].count; g++) {
-            bool any = !changed;
-            for (int i = 0; i < w->groups[g].count; i++)
-                any = any || w->lines[w->groups[g].first + i].changed;
-            if (any)
-                list_group(r, w, &w->steps[n], &w->groups[g], steps, changed);
-        }
+    if (r->scenario->given[OPTION_JSON] || file_wanted(r->scenario, ".json"))
+        to.steps = json_list(r->json, "steps");
+    if (file_wanted(r->scenario, ".csv") && (to.rows = open_memstream(&r->table, &size)) == NULL)
+        abort();
+    if (to.rows != NULL)
+        fprintf(to.rows, "n\tstep\ttile\ttensor\tequation\tcolumn\tvalue\texact\tdrift\tarticle\n");
+    list_all(&to);
+    if (to.rows != NULL && fclose(to.rows) != 0)
+        abort(); /* no memory for the rows */
 }

@@ -131,9 +131,9 @@ void show_header(struct report *r, const struct walk *w)
     int tiles = key_tiles(&w->attention);
     struct parts line = {r, 0};
     char *title = NULL, *scale = scale_text(p), text[64];
-    text_append(&title, "%.40s   %s on %s %s in %s tile%s", w->input.name, a->title,
-                grouped(w->head.Nk).text, p->scores_given ? "scores" : "keys", grouped(tiles).text,
-                tiles == 1 ? "" : "s");
+    text_append(&title, "%.40s   %s on %s %s%s in %s tile%s", w->input.name, a->title,
+                grouped(w->head.Nk).text, p->scores_given ? "score" : "key",
+                w->head.Nk == 1 ? "" : "s", grouped(tiles).text, tiles == 1 ? "" : "s");
     report_text(r, "%s%s%s\n", title,
                 strlen(title) + 4 + strlen(a->source) <= COLUMNS ? "    " : "\n", a->source);
     add_inputs(&line, w);
@@ -180,8 +180,7 @@ static const char *ending_words(const struct walk *w)
     return divides && !before ? "after the last tile: the only division" : "after the last tile";
 }
 
-/* A line of dashes with words in it. */
-static void rule(struct report *r, const char *words)
+void show_rule(struct report *r, const char *words)
 {
     int width = 5 + (int)strlen(words);
     report_text(r, "--- %s ", words);
@@ -195,7 +194,7 @@ void show_tile(struct report *r, const struct walk *w, int tile)
     const struct problem *p = &w->input.problem;
     char *words = NULL;
     if (tile == WALK_AFTER) {
-        rule(r, ending_words(w));
+        show_rule(r, ending_words(w));
         return;
     }
     int64_t first = key_first(&w->attention, tile);
@@ -214,7 +213,7 @@ void show_tile(struct report *r, const struct walk *w, int tile)
     }
     if (strlen(words) > COLUMNS - 5)
         strcpy(words + COLUMNS - 8, "...");
-    rule(r, words);
+    show_rule(r, words);
     free(words);
 }
 
@@ -234,9 +233,11 @@ static void show_line(struct report *r, const struct walk *w, const char *head,
     struct number_text drift = walk_drift_text(line), ours;
     bool figures = w->input.figures != NULL;
     int room = figures ? EXACT_BESIDE_ARTICLE : EXACT_ALONE;
-    report_text(r, "%-16s%-19s %-12s %-*s%*s", head, equation, walk_number(line->value, 0, 12).text,
-                room, walk_number(line->exact[0], line->exact[1], room - 1 + figures).text, 7,
-                drift.text);
+    int wide = (int)strlen(head) >= 16; /* SCORE_STORE */
+    report_text(r, "%-*s%-*s %-12s %-*s%*s", 16 + wide, head, 19 - wide, equation,
+                walk_number(line->value, 0, 12).text, drift.text[0] != 0 ? room : 0,
+                walk_number(line->exact[0], line->exact[1], room - 1 + figures).text,
+                drift.text[0] != 0 ? 7 : 0, drift.text);
     if (line->figure != NULL) {
         ours = walk_at_digits(line->value, line->figure);
         report_text(r, "  %-5s  %s", line->figure, strcmp(ours.text, line->figure) == 0 ? "=" : ours.text);
@@ -256,11 +257,11 @@ static void show_mask(struct report *r, const struct walk *w, const char *head,
     if (hi <= lo)
         text_append(&words, "sees none of these keys");
     else if (hi - lo == count)
-        text_append(&words, "sees all %d keys", count);
+        text_append(&words, "sees every key of the tile");
     else
         text_append(&words, "sees keys %lld to %lld, not the other %d", (long long)first + lo,
                     (long long)first + hi - 1, count - (hi - lo));
-    if (empty > 0 && w->input.problem.tiles == 0)
+    if (empty > 0 && w->input.problem.tiles == 0 && key_tiles(&w->attention) > 1)
         text_append(&words, "%s%d place%s empty", hi - lo == count ? "; " : ", ", empty,
                     empty == 1 ? "" : "s");
     report_text(r, "%-16s%-19s %.44s\n", head, g->equation, words);
@@ -275,9 +276,10 @@ static void label_line(const struct walk *w, const struct walk_group *g, int n, 
     bool keys = g->tensor == TENSOR_S || g->tensor == TENSOR_P;
     const struct walk_line *line = &w->lines[g->first + n];
     text[0] = 0;
-    if (n == 0 || (g->count <= 4 && w->lines[g->first].col == 0))
+    bool place = keys && line->col >= key_count(&w->attention, (int)e->j);
+    if (n == 0 || (g->count <= 4 && w->lines[g->first].col == 0 && !place))
         return;
-    if (keys && line->col >= key_count(&w->attention, (int)e->j))
+    if (place)
         snprintf(text, room, "    an empty place");
     else if (keys)
         snprintf(text, room, "    key %lld",
@@ -312,7 +314,8 @@ void show_step(struct report *r, const struct walk *w, const struct walk_step *s
 {
     enum { MOST = 8, FEW = 4 };
     char head[24], label[32];
-    snprintf(head, sizeof head, "%3d  %-9s  ", step->number, walk_label(step->step));
+    snprintf(head, sizeof head, step->number < 10000 ? "%3d  %s" : "%d %s", step->number,
+             walk_label(step->step));
     for (int i = step->first; i < step->first + step->count; i++) {
         const struct walk_group *g = &w->groups[i];
         int put = 0, limit = g->count > MOST ? FEW : g->count;
@@ -358,7 +361,7 @@ static void show_hidden_tiles(struct report *r, const struct walk *w, int from, 
     else
         snprintf(words, sizeof words, "tiles %d to %d of %d    hidden from this row by the mask",
                  from + 1, to + 1, key_tiles(&w->attention));
-    rule(r, words);
+    show_rule(r, words);
 }
 
 void show_steps(struct report *r, const struct walk *w)
@@ -384,7 +387,7 @@ void show_steps(struct report *r, const struct walk *w)
             char words[128];
             snprintf(words, sizeof words, "%s tiles left out, from step %d: --step N, -o FILE.csv",
                      grouped(tiles - FIRST - LAST).text, step->number);
-            rule(r, words);
+            show_rule(r, words);
         }
         shown_tile = step->tile;
         if (!left_out)
