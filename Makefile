@@ -2,11 +2,15 @@
 B        ?= build
 CC       ?= cc
 OPT      ?= -O3
+PREFIX   ?= /usr/local
+VERSION  := 0.1
+REVISION := $(shell cat .revision 2>/dev/null || git describe --always --dirty 2>/dev/null)
 WARN     := -Wall -Wextra -Wshadow -Wpointer-arith -Wstrict-prototypes -Wmissing-prototypes
 CFLAGS   ?= -g
-FIXED    := -std=c11 -D_POSIX_C_SOURCE=200809L -ffp-contract=off -fno-math-errno -fno-trapping-math -pthread -I. -MMD -MP
+FIXED    := -std=c11 -D_POSIX_C_SOURCE=200809L -ffp-contract=off -fno-math-errno -fno-trapping-math -fPIC -fvisibility=hidden -pthread -I. -MMD -MP
 LDLIBS   := -lmpfr -lgmp -lcjson -lm -pthread
-ALL      := $(FIXED) $(OPT) $(WARN) $(CFLAGS) $(EXTRA)
+FLAGS    := $(FIXED) $(OPT) $(WARN) $(CFLAGS)
+ALL       = $(FLAGS) $(EXTRA)
 
 # One source, one table of bodies per processor level; cpu.c picks at start.  Same bits in each.
 MACHINE  := $(shell $(CC) -dumpmachine 2>/dev/null)
@@ -26,7 +30,7 @@ CLI_OBJ  := $(patsubst %.c,$(B)/%.o,$(wildcard simulator/cli/*.c $(GSL_ONLY)))
 TESTS    := $(patsubst tests/%.c,$(B)/tests/%,$(wildcard tests/test_*.c)) $(B)/tests/digests
 BENCHES  := $(patsubst tests/bench/%.c,$(B)/tests/bench/%,$(wildcard tests/bench/bench_*.c))
 
-.PHONY: all help demo test test-full test-asan bench format clean check-arrows deps
+.PHONY: all help demo test test-full test-asan bench clean check-arrows deps install uninstall dist FORCE
 all: $(B)/flashulp
 
 help:
@@ -38,14 +42,16 @@ help:
 ## make test-full  the long proofs too: all 2^32 inputs, other compilers, levels and processors
 ## make test-asan  the tests under the address and undefined-behaviour sanitizers
 ## make bench      speed, as ratios in one run
+## make install    program, library, manual and data under PREFIX (/usr/local); make uninstall
+## make dist       build/flashulp-VERSION.tar.gz
 ## make clean      remove build/
 
-$(B)/%.o: %.c
+$(B)/%.o: %.c $(B)/FLAGS.setting
 	@mkdir -p $(@D)
 	$(CC) $(ALL) -c -o $@ $<
 
 define LEVEL_RULE
-$(B)/%.$(1).o: %.c
+$(B)/%.$(1).o: %.c $(B)/FLAGS.setting
 	@mkdir -p $$(@D)
 	$$(CC) $$(ALL) $(LEVEL_$(1)) -DCPU_LEVEL=$(1) -c -o $$@ $$<
 endef
@@ -54,6 +60,20 @@ $(foreach l,$(LEVELS),$(eval $(call LEVEL_RULE,$(l))))
 $(B)/libflashulp.a: $(LIB_OBJ)
 	@rm -f $@
 	$(AR) rcs $@ $^
+
+# What the settings were, rewritten only when they change.
+$(B)/%.setting: FORCE
+	@mkdir -p $(@D); echo '$($*)' | cmp -s - $@ || echo '$($*)' >$@
+$(B)/simulator/data.o: $(B)/PREFIX.setting
+$(B)/simulator/data.o: EXTRA += -DPREFIX='"$(PREFIX)"'
+$(B)/simulator/flashulp.o: EXTRA += -DVERSION='"$(VERSION)"'
+$(B)/simulator/cli/version.o: $(B)/REVISION.setting
+$(B)/simulator/cli/version.o: EXTRA += -DREVISION='"$(REVISION)"'
+
+# Its number is the public header's FLASHULP_ABI; it exports what that header declares.
+$(B)/libflashulp.so: $(LIB_OBJ)
+	abi=$$(sed -n 's/^#define FLASHULP_ABI \([0-9]*\).*/\1/p' simulator/flashulp.h) && \
+	$(CC) $(ALL) -shared -Wl,-soname,libflashulp.so.$$abi -Wl,-z,defs -o $@ $^ $(LDLIBS)
 
 $(B)/flashulp: $(CLI_OBJ) $(B)/libflashulp.a
 	$(CC) $(ALL) -o $@ $^ -lgsl -lgslcblas $(LDLIBS)
@@ -88,6 +108,15 @@ test-asan:
 
 bench:
 	@$(MAKE) --no-print-directory -s all $(BENCHES) && tests/bench/run.sh $(B)
+
+install: all $(B)/libflashulp.so
+	@packaging/install.sh $(B) "$(PREFIX)" "$(DESTDIR)" $(VERSION)
+
+uninstall:
+	@packaging/uninstall.sh "$(PREFIX)" "$(DESTDIR)"
+
+dist:
+	@packaging/dist.sh $(B) $(VERSION) "$(REVISION)"
 
 deps:
 	@tests/deps.sh

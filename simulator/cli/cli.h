@@ -20,6 +20,25 @@ int cli_refused(const char *verb, const struct message *why);
 /* The verb's usage and options; returns 0. */
 int cli_help(enum command command);
 
+/* The headings of the options in help and manual; NULL behind the last. */
+struct cli_group {
+    unsigned group;
+    const char *title;
+};
+const struct cli_group *cli_group(int n);
+/* How a problem is written: lines. */
+extern const char cli_problem_text[];
+/* The n-th table of `flashulp list`; NULL behind the last. */
+const char *cli_list_table(int n);
+
+/* `flashulp --man [VERB]`: the manual page; `flashulp --completion bash|zsh|fish`.  Both are made
+   from the tables, for make install. */
+int cli_man(const char *verb);
+int cli_completion(const char *shell);
+
+/* What git called the source this was built from, or "". */
+const char *cli_revision(void);
+
 /* The scenario of a verb.  False: --help was printed or a sentence was, and *status is the exit. */
 bool cli_scenario(struct scenario *s, enum command command, int argc, char **argv, int *status);
 

@@ -165,6 +165,11 @@ static const struct {
 };
 enum { TABLES = sizeof tables / sizeof tables[0] };
 
+const char *cli_list_table(int n)
+{
+    return n < TABLES ? tables[n].name : NULL;
+}
+
 static bool find_table(const char *word, int *table, struct message *why)
 {
     const char *names[TABLES];

@@ -7,10 +7,9 @@
 #include <unistd.h>
 
 #include "simulator/cli/cli.h"
+#include "simulator/flashulp.h"
 #include "simulator/inputs.h"
 #include "simulator/scenario_parts.h"
-
-static const char version[] = "flashulp 0.1";
 
 static const struct {
     const char *name, *meaning;
@@ -31,7 +30,7 @@ int cli_refused(const char *verb, const struct message *why)
     return 2;
 }
 
-static const char problem_text[] =
+const char cli_problem_text[] =
     "PROBLEM   NAME | FILE.safetensors | FILE.npz | --q F --k F --v F\n"
     "          --scores \"1 2 | 3 0\" --values \"10 20 | 30 0\"      ( | ends a tile )\n"
     "          --generate FAMILY --seed S --shape B,Hq,Hkv,Nq,Nk,D\n";
@@ -63,7 +62,7 @@ static void front_page(void)
     printf("\n\n%s\n"
            "Every verb that reports takes  --json  and  -o FILE  (the ending decides:\n"
            ".json .md .csv).  Exit: 0 yes or done, 1 no, 2 bad input.\n",
-           problem_text);
+           cli_problem_text);
 }
 
 static void print_option(const struct option_info *o)
@@ -79,21 +78,25 @@ static void print_option(const struct option_info *o)
     free(text);
 }
 
+static const struct cli_group groups[] = {
+    {GROUP_PROBLEM, "Problem"}, {GROUP_SELECT, "Selection"}, {GROUP_RUN, "Run"},
+    {GROUP_WALK, "Walk"},       {GROUP_EXACT, "Digits"},     {GROUP_TRACE, "Trace"},
+    {GROUP_OUTPUT, "Output"},   {GROUP_BITS, "Bits"},        {GROUP_REPORT, "Report"}};
+enum { GROUPS = sizeof groups / sizeof groups[0] };
+
+const struct cli_group *cli_group(int n)
+{
+    return n < GROUPS ? &groups[n] : NULL;
+}
+
 int cli_help(enum command command)
 {
-    static const struct {
-        unsigned group;
-        const char *title;
-    } groups[] = {
-        {GROUP_PROBLEM, "Problem"}, {GROUP_SELECT, "Selection"}, {GROUP_RUN, "Run"},
-        {GROUP_WALK, "Walk"},       {GROUP_EXACT, "Digits"},     {GROUP_TRACE, "Trace"},
-        {GROUP_OUTPUT, "Output"},   {GROUP_BITS, "Bits"},        {GROUP_REPORT, "Report"}};
     const struct command_info *info = command_info(command);
     printf("flashulp %s - %s\n\nusage: flashulp %s %s [options]\n", info->name, info->meaning,
            info->name, info->arguments);
     if (info->groups & GROUP_PROBLEM)
-        printf("\n%s", problem_text);
-    for (size_t g = 0; g < sizeof groups / sizeof groups[0]; g++) {
+        printf("\n%s", cli_problem_text);
+    for (int g = 0; g < GROUPS; g++) {
         if ((info->groups & groups[g].group) == 0)
             continue;
         printf("\n%s\n", groups[g].title);
@@ -194,9 +197,15 @@ int main(int argc, char **argv)
         return flushed(word, 0);
     }
     if (strcmp(word, "--version") == 0) {
-        printf("%s\n", version);
+        bool known = cli_revision()[0] != 0;
+        printf("flashulp %s%s%s%s\n", flashulp_version(), known ? " (" : "", cli_revision(),
+               known ? ")" : "");
         return flushed(word, 0);
     }
+    if (strcmp(word, "--man") == 0)
+        return flushed(word, cli_man(argc > 2 ? argv[2] : NULL));
+    if (strcmp(word, "--completion") == 0)
+        return flushed(word, cli_completion(argc > 2 ? argv[2] : ""));
     for (int c = 0; c < COMMAND_COUNT; c++)
         if (strcmp(command_info((enum command)c)->name, word) == 0)
             return flushed(word, verbs[c](argc - 2, argv + 2));
