@@ -15,6 +15,7 @@ struct report {
     struct json *json; /* "schema": 1, "command" */
     char *text;        /* lines of at most 80 columns, ASCII */
     char *table;       /* rows of cells separated by tabs */
+    size_t table_length, table_room;
     int made_count;    /* files this command created */
     char *made[16];
 };
