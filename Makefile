@@ -84,7 +84,7 @@ $(B)/tests/%: tests/%.c $(B)/libflashulp.a
 
 ORACLE   := $(B)/tests/test_oracle $(B)/tests/test_oracle_number $(B)/tests/test_oracle_second
 $(ORACLE) $(B)/tests/test_algorithms: tests/oracle_attention.c tests/oracle_number.c
-$(B)/tests/test_round: tests/oracle_number.c
+$(B)/tests/test_round $(B)/tests/test_round_double: tests/oracle_number.c
 $(B)/tests/test_verbs: tests/verb_case.c
 
 $(B)/tests/test_inputs: $(B)/simulator/inputs.o

@@ -61,7 +61,7 @@ INLINE double double_div(const enum format F, const struct rounding *R, double a
         return a / b;
     double x = operand(F, a), y = operand(F, b), quotient = x / y;
     double rest = fma(-quotient, y, x);
-    bool plain = isfinite(quotient) && isfinite(y) && quotient != 0; /* 0: underflow, stays */
+    bool plain = isfinite(quotient) && isfinite(y);
     return narrow(F, R, plain ? to_odd(quotient, y < 0 ? -rest : rest) : quotient);
 }
 

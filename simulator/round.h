@@ -110,8 +110,8 @@ INLINE float flush_float(float x)
     return fabsf(x) < 0x1p-126f ? copysignf(0.0f, x) : x;
 }
 
-/* s + error, the error known exactly and below s's last place (so 0 when s is 0): truncated, its
-   last bit set. */
+/* s + error, the error known exactly and below s's last place: truncated, its last bit set.  From 0
+   (underflow) that is the least subnormal of the error's sign. */
 INLINE double to_odd(double s, double error)
 {
     if (s == 0)
