@@ -177,8 +177,8 @@ static void measure(const struct walk *w, struct walk_line *line)
     bool exact_finite = isfinite(line->exact[0]), finite = isfinite(line->value);
     if (exact_finite && finite) {
         line->kind = WALK_DRIFT;
-        line->drift = ((line->value - line->exact[0]) - line->exact[1]) /
-                      ulp_at(w->format, line->exact[0]);
+        line->drift =
+            ((line->value - line->exact[0]) - line->exact[1]) / ulp_at(w->format, line->exact[0]);
     } else {
         bool same = line->value == line->exact[0] || (isnan(line->value) && isnan(line->exact[0]));
         line->kind = same ? WALK_NO_DRIFT : WALK_OTHER_KIND;
@@ -190,8 +190,8 @@ static void add_line(struct walk *w, size_t event, int tile, int col)
     const struct event *e = trace_event(w->trace, event);
     size_t at = (size_t)w->tile_row * e->cols + (size_t)col;
     const double *exact = trace_exact(w->trace, event)[at];
-    struct walk_line line = {.col = col, .value = trace_values(w->trace, event)[at],
-                             .exact = {exact[0], exact[1]}};
+    struct walk_line line = {
+        .col = col, .value = trace_values(w->trace, event)[at], .exact = {exact[0], exact[1]}};
     measure(w, &line);
     if (w->input.figures != NULL)
         line.figure = example_figure(w->input.figures, tile, (enum step)e->step,
@@ -213,8 +213,8 @@ static bool column_wanted(const struct walk *w, const struct event *e, int col)
 static void add_group(struct walk *w, size_t event, int tile)
 {
     const struct event *e = trace_event(w->trace, event);
-    struct walk_group group = {.event = event, .tensor = (enum tensor_name)e->tensor,
-                               .first = w->line_count};
+    struct walk_group group = {
+        .event = event, .tensor = (enum tensor_name)e->tensor, .first = w->line_count};
     int lo, hi;
     walk_seen(w, event, &lo, &hi);
     walk_equation(w, event, group.equation, sizeof group.equation);
@@ -231,8 +231,8 @@ static void add_step(struct walk *w, const size_t *events, int count, bool after
 {
     bool any = false;
     const struct event *e = trace_event(w->trace, events[0]);
-    struct walk_step step = {w->step_count + 1, (enum step)e->step,
-                             after ? WALK_AFTER : (int)e->j, w->group_count, 0};
+    struct walk_step step = {w->step_count + 1, (enum step)e->step, after ? WALK_AFTER : (int)e->j,
+                             w->group_count, 0};
     for (int n = 0; n < count; n++)
         any = any || (shown(w, events[n]) && !auxiliary(trace_event(w->trace, events[n])));
     if (!any)
@@ -294,8 +294,8 @@ static bool room_for(const struct walk *w, struct message *why)
 {
     const struct choices *c = &w->attention.choices;
     double rows = (double)query_tiles(&w->attention), keys = (double)key_tiles(&w->attention);
-    double tile = 8.0 * c->Br * c->Bc + 4.0 * c->Br * (double)w->head.D +
-                  2.0 * c->Bc * (double)w->head.D;
+    double tile =
+        8.0 * c->Br * c->Bc + 4.0 * c->Br * (double)w->head.D + 2.0 * c->Bc * (double)w->head.D;
     double bytes = 24 * tile * rows * keys;
     if (bytes <= 4e9)
         return true;
@@ -314,8 +314,8 @@ static bool choose_row(struct walk *w, const struct scenario *s, struct message 
                            "--batch, --heads, --rows that exist are right");
     w->head = problem_head(&w->input.problem, w->selection.unit[0]);
     w->row = w->selection.row[0];
-    w->attention = (struct attention){&w->head, simulation_choices(&w->simulation, &w->head), NULL,
-                                      NULL};
+    w->attention =
+        (struct attention){&w->head, simulation_choices(&w->simulation, &w->head), NULL, NULL};
     w->query_tile = (int)(w->row / w->attention.choices.Br);
     w->tile_row = (int)(w->row % w->attention.choices.Br);
     return room_for(w, why);

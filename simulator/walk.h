@@ -13,7 +13,7 @@
 enum walk_drift { WALK_DRIFT, WALK_NO_DRIFT /* exact is not finite */, WALK_OTHER_KIND };
 
 struct walk_line {
-    int col; /* key of the tile, or column of the output */
+    int col;                       /* key of the tile, or column of the output */
     double value, exact[2], drift; /* drift: (value - exact) in ulps of w->format */
     enum walk_drift kind;
     const char *figure; /* what the article printed, or NULL */
@@ -31,7 +31,7 @@ struct walk_group {
 struct walk_step {
     int number; /* from 1 */
     enum step step;
-    int tile; /* key tile, or WALK_AFTER */
+    int tile;         /* key tile, or WALK_AFTER */
     int first, count; /* groups */
 };
 enum { WALK_AFTER = -1 };

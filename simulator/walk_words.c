@@ -37,8 +37,8 @@ struct number_text walk_number(double high, double low, int width)
         snprintf(n.text, sizeof n.text, "%.*e", digits - 1, x);
         int exponent = x == 0 ? 0 : atoi(strchr(n.text, 'e') + 1);
         if (exponent >= -5 && exponent < DIGITS)
-            snprintf(n.text, sizeof n.text, "%.*f",
-                     exponent < digits ? digits - 1 - exponent : 0, x);
+            snprintf(n.text, sizeof n.text, "%.*f", exponent < digits ? digits - 1 - exponent : 0,
+                     x);
         if (strtod(n.text, NULL) == high && low == 0)
             strip_zeros(n.text);
         if ((int)strlen(n.text) <= width)
@@ -56,7 +56,10 @@ struct number_text walk_drift_text(const struct walk_line *line)
     else if (line->kind == WALK_DRIFT && line->drift == 0)
         strcpy(n.text, "0");
     else if (line->kind == WALK_DRIFT)
-        snprintf(n.text, sizeof n.text, size < 99.995 ? "%+.2f" : size < 9999.5 ? "%+.0f" : "%+.0e",
+        snprintf(n.text, sizeof n.text,
+                 size < 99.995   ? "%+.2f"
+                 : size < 9999.5 ? "%+.0f"
+                                 : "%+.0e",
                  line->drift);
     return n;
 }
@@ -101,9 +104,7 @@ static const char *row_letter(const struct walk *w, const struct event *e, const
     bool m_tile = w->simulation.algorithm == ALGORITHM_FA1 ||
                   w->simulation.algorithm == ALGORITHM_FA2_PRINTED;
     if (strcmp(letter, "S") == 0)
-        return e->tensor == TENSOR_M && m_tile     ? "m_t"
-               : w->input.problem.scores_given ? "x"
-                                               : "s";
+        return e->tensor == TENSOR_M && m_tile ? "m_t" : w->input.problem.scores_given ? "x" : "s";
     if (strcmp(letter, "P") == 0)
         return "p";
     if (strcmp(letter, "Q") == 0)
@@ -194,9 +195,9 @@ static void put_terms(struct filled *f, enum tensor_name t, const char *between,
         }
         put_number(f, row[c]);
         if (times != TENSOR_SCRATCH && values != NULL)
-            text_append(&f->text, " x %s",
-                        walk_number(values[(size_t)c * (size_t)value_cols + (size_t)f->col], 0, 16)
-                            .text);
+            text_append(
+                &f->text, " x %s",
+                walk_number(values[(size_t)c * (size_t)value_cols + (size_t)f->col], 0, 16).text);
     }
     if (put == 0)
         text_append(&f->text, "nothing");
@@ -236,12 +237,11 @@ static bool put_scalar(struct filled *f, const char *letter)
         const char *letter;
         enum tensor_name tensor;
         bool of_column; /* one number for each column, else one for the row */
-    } scalars[] = {{"m", TENSOR_M, false},       {"m_t", TENSOR_M_TILE, false},
-                   {"l", TENSOR_L_SUM, false},   {"l_t", TENSOR_L_TILE, false},
-                   {"a", TENSOR_DECAY, false},   {"w", TENSOR_L_OLD, false},
-                   {"b", TENSOR_GROWTH, false},  {"S", TENSOR_S, true},
-                   {"P", TENSOR_P, true},        {"O", TENSOR_O, true},
-                   {"O~", TENSOR_O_ACC, true},   {"Y", TENSOR_Y, true}};
+    } scalars[] = {
+        {"m", TENSOR_M, false},        {"m_t", TENSOR_M_TILE, false}, {"l", TENSOR_L_SUM, false},
+        {"l_t", TENSOR_L_TILE, false}, {"a", TENSOR_DECAY, false},    {"w", TENSOR_L_OLD, false},
+        {"b", TENSOR_GROWTH, false},   {"S", TENSOR_S, true},         {"P", TENSOR_P, true},
+        {"O", TENSOR_O, true},         {"O~", TENSOR_O_ACC, true},    {"Y", TENSOR_Y, true}};
     int cols;
     bool noted = strcmp(letter, "a") != 0 && strcmp(letter, "b") != 0 && strcmp(letter, "w") != 0;
     for (size_t i = 0; i < sizeof scalars / sizeof scalars[0]; i++) {

@@ -147,8 +147,8 @@ static void show_aligned(struct report *r, const struct part *left, const struct
             else if (step_id(left, i) == step_id(right, j))
                 longest[i][j] = longest[i + 1][j + 1] + 1;
             else
-                longest[i][j] = longest[i + 1][j] > longest[i][j + 1] ? longest[i + 1][j]
-                                                                      : longest[i][j + 1];
+                longest[i][j] =
+                    longest[i + 1][j] > longest[i][j + 1] ? longest[i + 1][j] : longest[i][j + 1];
         }
     for (int i = 0, j = 0; i < left->count || j < right->count;) {
         if (i < left->count && j < right->count && step_id(left, i) == step_id(right, j))
@@ -170,18 +170,22 @@ static void show_outcome(struct report *r, const struct walk *left, const struct
     for (int64_t k = 0; a != NULL && b != NULL && k < dims; k++) {
         int64_t d = left->selection.dim[k];
         bool number = a[d] == a[d] && b[d] == b[d];
-        int64_t steps = number ? llabs(format_steps(left->format, a[d], b[d])) : a[d] == a[d] || b[d] == b[d];
+        int64_t steps =
+            number ? llabs(format_steps(left->format, a[d], b[d])) : a[d] == a[d] || b[d] == b[d];
         differ += steps != 0;
         most = steps > most ? steps : most;
     }
+    char *words = NULL;
     if (differ == 0)
-        report_text(r, "\nO: the same bits by both.");
+        text_append(&words, "O: the same bits by both.");
     else
-        report_text(r, "\nO: %s of %s differ, by at most %s step%s of %s.", grouped(differ).text,
+        text_append(&words, "O: %s of %s differ, by at most %s step%s of %s.", grouped(differ).text,
                     grouped(dims).text, grouped(most).text, most == 1 ? "" : "s",
                     format_info(left->format)->name);
-    report_text(r, "  Divisions: %s %d, %s %d.\n", names[0], left->divisions, names[1],
+    text_append(&words, "  Divisions: %s %d, %s %d.", names[0], left->divisions, names[1],
                 right->divisions);
+    report_text(r, "\n");
+    show_words(r, 0, words);
     struct json *j = json_object(r->json, "beside");
     json_string(j, "algorithm", names[1]);
     json_whole(j, "differ", differ);
@@ -198,7 +202,7 @@ void show_beside(struct report *r, const struct walk *left, const struct walk *r
              algorithm_info(right->simulation.algorithm)->name);
     report_text(r, "%s\n", whole);
     for (int n = 0; n <= tiles; n++) {
-        int tile = n == tiles                              ? WALK_AFTER
+        int tile = n == tiles                            ? WALK_AFTER
                    : left->simulation.choices.descending ? tiles - 1 - n
                                                          : n;
         if (n == TILES && tiles > TILES)

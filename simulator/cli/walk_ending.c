@@ -18,9 +18,16 @@ const char *format_noun(enum format f)
     return text;
 }
 
-static const char *number_word(int n)
+void show_words(struct report *r, int indent, char *words)
 {
-    static const char *const words[] = {"no",  "one",   "two",   "three", "four", "five",   "six",
+    if (words != NULL)
+        text_wrapped(&r->text, 0, indent, words);
+    free(words);
+}
+
+const char *number_word(int n)
+{
+    static const char *const words[] = {"no",    "one",   "two",  "three", "four",   "five",  "six",
                                         "seven", "eight", "nine", "ten",   "eleven", "twelve"};
     static char text[24];
     if (n >= 0 && n <= 12)
@@ -35,7 +42,7 @@ struct answer {
     double value, rounded; /* the certified result, rounded to the output's format */
     bool attention;        /* the same steps, exact, are attention */
     double twin;
-    char digits[64];       /* of the certified result */
+    char digits[64]; /* of the certified result */
 };
 
 /* 19 digits, cut, not rounded; "..." where there are more. */
@@ -74,8 +81,9 @@ static struct answer find_answer(const struct walk *w, int64_t d)
     a.rounded = certified_round(context, d, w->format, NULL);
     certified_value(context, d, truth);
     double t = mpfr_get_d(truth, MPFR_RNDN), far = fabs(a.twin - t);
-    a.attention = isfinite(t) && isfinite(a.twin) ? far <= 0x1p-40 * fmax(fabs(t), fabs(a.twin))
-                                                  : isnan(t) == isnan(a.twin) && (isnan(t) || t == a.twin);
+    a.attention = isfinite(t) && isfinite(a.twin)
+                      ? far <= 0x1p-40 * fmax(fabs(t), fabs(a.twin))
+                      : isnan(t) == isnan(a.twin) && (isnan(t) || t == a.twin);
     mpfr_clear(truth);
     certified_clear(&c);
     certified_row_free(context);
@@ -142,9 +150,8 @@ static void say_row(struct report *r, const struct walk *w)
     judge_row(&verdict, 1, &w->head, w->row, s->dim, s->dims, w->format, got);
     free(got);
     struct error_summary e = verdict.ulps;
-    report_text(r, "%s of the row's %s outputs are correctly rounded; largest error %.2f ulp of %s.\n",
-                grouped(e.correctly_rounded).text, grouped(e.elements).text, e.max_ulp,
-                format_info(w->format)->name);
+    report_text(r, "%s of the row's %s outputs are correctly rounded; largest error %.2f ulp.\n",
+                grouped(e.correctly_rounded).text, grouped(e.elements).text, e.max_ulp);
 }
 
 void show_answer(struct report *r, const struct walk *w)
@@ -155,8 +162,7 @@ void show_answer(struct report *r, const struct walk *w)
         return;
     struct answer a = find_answer(w, w->selection.dim[0]);
     say_answer(&words, w, &a);
-    text_wrapped(&r->text, 0, 4, words);
-    free(words);
+    show_words(r, 4, words);
     say_row(r, w);
     struct json *j = json_object(r->json, "answer");
     json_real(j, "value", a.value);
@@ -212,8 +218,7 @@ void show_changed_answer(struct report *r, const struct walk *w)
     text_append(&words, ": %s step%s drifted%s.", number_word(drifted), drifted == 1 ? "" : "s",
                 right ? ", yet the answer is correctly rounded" : "");
     say_neighbours(&words, w);
-    text_wrapped(&r->text, 0, 0, words);
-    free(words);
+    show_words(r, 0, words);
 }
 
 /* ---- what L gives back ---- */
@@ -286,14 +291,12 @@ static void show_weights(struct report *r, const struct walk *w)
     char *ours = NULL, *right = NULL;
     weights_text(&ours, s, count, L[0]);
     weights_text(&right, exact, count, most + log(total));
-    if (ours != NULL && strcmp(ours, right) == 0) {
-        report_text(r, "e^(%s - L) gives back the weights%s from L alone.\n", x, ours);
-    } else if (ours != NULL) {
-        char *words = NULL;
+    char *words = NULL;
+    if (ours != NULL && strcmp(ours, right) == 0)
+        text_append(&words, "e^(%s - L) gives back the weights%s from L alone.", x, ours);
+    else if (ours != NULL)
         text_append(&words, "e^(%s - L) gives%s; the weights of attention are%s.", x, ours, right);
-        text_wrapped(&r->text, 0, 4, words);
-        free(words);
-    }
+    show_words(r, 4, words);
     free(ours);
     free(right);
 }
@@ -323,76 +326,4 @@ void show_meaning(struct report *r, const struct walk *w, const struct scenario 
     if (walk_last(w, TENSOR_O_ACC, &exact) != NULL && walk_last(w, TENSOR_L_SUM, &exact) != NULL)
         report_text(r, "  Names: l is d in some texts; O~ is unnormalised O.");
     report_text(r, "\n");
-}
-
-/* ---- next ---- */
-
-/* How many numbers of the article change under another policy: what is stored and what is divided
-   are one number to it. */
-static int changed_figures(const struct scenario *s)
-{
-    struct walk w;
-    struct message ignored;
-    int count = 0;
-    if (!walk_new(&w, s, &ignored))
-        return -1;
-    for (int n = 0; n < w.step_count; n++)
-        for (int g = w.steps[n].first; g < w.steps[n].first + w.steps[n].count; g++)
-            for (int i = w.groups[g].first; i < w.groups[g].first + w.groups[g].count; i++) {
-                const struct walk_line *line = &w.lines[i];
-                count += line->figure != NULL && w.steps[n].step != STEP_STORE &&
-                         strcmp(walk_at_digits(line->value, line->figure).text, line->figure) != 0;
-            }
-    walk_free(&w);
-    return count;
-}
-
-static void add_next(struct report *r, bool *first, const char *command, const char *words)
-{
-    enum { COMMAND = 41, COLUMNS = 80 };
-    int length = (int)strlen(command);
-    if (length + 6 > COLUMNS)
-        return;
-    report_text(r, "%s%s", *first ? "\nnext  " : "      ", command);
-    int gap = length + 2 <= COMMAND ? COMMAND - length : 2;
-    if (6 + length + gap + (int)strlen(words) <= COLUMNS)
-        report_text(r, "%*s%s", gap, "", words);
-    report_text(r, "\n");
-    *first = false;
-}
-
-void show_next(struct report *r, const struct walk *w, const struct scenario *s)
-{
-    bool first = true;
-    enum example e;
-    char words[64] = "in bf16, as GPUs do";
-    if (w->simulation.policy.site[SITE_OUT].format == FORMAT_FP32 && !s->given[OPTION_SET]) {
-        struct scenario bf16 = walk_under_policy(s, policy_name(POLICY_GPU_BF16));
-        char *command = scenario_command(&bf16);
-        if (w->input.figures != NULL)
-            snprintf(words, sizeof words, "%s printed numbers change",
-                     number_word(changed_figures(&bf16)));
-        add_next(r, &first, command, words);
-        free(command);
-    } else {
-        struct scenario changed = *s;
-        changed.given[OPTION_CHANGED] = true;
-        char *command = scenario_command(&changed);
-        add_next(r, &first, command, "what the policy changes");
-        free(command);
-    }
-    struct scenario other = *s;
-    bool fa2 = w->simulation.algorithm == ALGORITHM_FA2;
-    other.value[OPTION_BESIDE] = (char *)(fa2 ? "fa1" : "fa2");
-    other.given[OPTION_BESIDE] = true;
-    char *command = scenario_command(&other);
-    add_next(r, &first, command, fa2 ? "the same row, normalised per tile" : "the same row by fa2");
-    free(command);
-    if (!scenario_example(s, &e) || example_info(e)->scores == NULL)
-        return;
-    command = NULL;
-    text_append(&command, "flashulp walk --scores \"%s\" --values \"%s\"", example_info(e)->scores,
-                example_info(e)->values);
-    add_next(r, &first, command, "   your own");
-    free(command);
 }

@@ -37,8 +37,12 @@ void list_steps(struct report *r, const struct walk *w, bool changed);
 bool play_steps(const struct walk *w, const struct scenario *s, struct message *why);
 bool play_quiz(const struct walk *w, const struct scenario *s, struct message *why);
 
+/* Breaks the words into lines of the page, the later ones indented; frees them. */
+void show_words(struct report *r, int indent, char *words);
 /* The number of the output in words: "float", "bf16 number". */
 const char *format_noun(enum format f);
+/* "no", "one", ... "twelve", then digits; valid until the next call. */
+const char *number_word(int n);
 /* The format that holds a line's value: its site's, or the narrowest of fp32 and fp64 that does. */
 enum format value_format(const struct walk *w, size_t event, double value);
 

@@ -40,7 +40,8 @@ static bool take_terminal(const char *option, struct message *why)
     struct termios raw;
     struct sigaction action;
     if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO) || tcgetattr(STDIN_FILENO, &before) != 0)
-        return refuse(why, "%s needs a terminal for input and output; without it the walk is printed",
+        return refuse(why,
+                      "%s needs a terminal for input and output; without it the walk is printed",
                       option);
     raw = before;
     raw.c_lflag &= (tcflag_t) ~(ICANON | ECHO);
@@ -109,7 +110,7 @@ static enum key next_key(void)
     case 27:
         c = byte_soon();
         c = c == '[' || c == 'O' ? byte_soon() : 'q';
-        return c == 'C' || c == 'B' ? KEY_NEXT
+        return c == 'C' || c == 'B'   ? KEY_NEXT
                : c == 'D' || c == 'A' ? KEY_BACK
                : c == 'H'             ? KEY_FIRST
                : c == 'F'             ? KEY_LAST
@@ -237,7 +238,8 @@ bool play_quiz(const struct walk *w, const struct scenario *s, struct message *w
     int asked = 0, right = 0;
     bool go_on = true;
     if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO))
-        return refuse(why, "--quiz needs a terminal for input and output; without it the walk is printed");
+        return refuse(
+            why, "--quiz needs a terminal for input and output; without it the walk is printed");
     report_new(&r, s);
     show_header(&r, w);
     printf("%sThree digits are enough.  Enter alone passes, q leaves.\n\n", r.text);

@@ -23,7 +23,7 @@ enum format value_format(const struct walk *w, size_t event, double value)
     enum format f = site < SITE_COUNT ? w->simulation.policy.site[site].format : FORMAT_FP32;
     if (f == FORMAT_EXACT || (isfinite(value) && format_round(f, value, false) != value))
         f = isfinite(value) && format_round(FORMAT_FP32, value, false) != value ? FORMAT_FP64
-                                                                                 : FORMAT_FP32;
+                                                                                : FORMAT_FP32;
     return f;
 }
 
@@ -57,7 +57,7 @@ static void show_shares(struct report *r, const struct walk *w, const struct wal
                 walk_drift_text(&own).text,
                 fabs(rest.drift) < 1e-9 ? "0" : walk_drift_text(&rest).text);
     if (e->format != w->format && e->format < FORMAT_COUNT)
-        report_text(r, ", in ulps of %s, its format", format_info((enum format)e->format)->name);
+        report_text(r, " (in ulps of %s)", format_info((enum format)e->format)->name);
     report_text(r, "\n");
 }
 
@@ -78,7 +78,9 @@ static void show_number(struct report *r, const struct walk *w, const struct wal
     report_text(r, "          %s\n", bits);
     report_text(r, "  exact   %.16g\n", line->exact[0] + line->exact[1]);
     report_text(r, "  drift   %s%s%s\n", walk_drift_text(line).text,
-                line->kind == WALK_DRIFT ? " ulp of " : line->kind == WALK_NO_DRIFT ? "none" : " ",
+                line->kind == WALK_DRIFT      ? " ulp of "
+                : line->kind == WALK_NO_DRIFT ? "none"
+                                              : " ",
                 line->kind == WALK_DRIFT        ? format_info(w->format)->name
                 : line->kind == WALK_OTHER_KIND ? "one is finite, the other is not"
                                                 : "");
@@ -105,8 +107,7 @@ void show_detail(struct report *r, const struct walk *w, const struct walk_step 
         report_text(r, "tile %d of %d\n", step->tile + 1, key_tiles(&w->attention));
     text_append(&about, "%s%s%s", words->meaning, words->names[0] != 0 ? "; also called " : "",
                 words->names);
-    text_wrapped(&r->text, 0, 0, about);
-    free(about);
+    show_words(r, 0, about);
     for (int i = step->first; i < step->first + step->count; i++) {
         const struct walk_group *g = &w->groups[i];
         for (int n = 0; n < g->count && n < MOST; n++)
