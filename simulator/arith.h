@@ -108,6 +108,7 @@ struct arithmetic {
 };
 extern const struct arithmetic arith_double, arith_mpfr;
 const struct arithmetic *arith_float(void); /* the best level this processor has: same bits */
+const char *arith_mpfr_version(void); /* the MPFR that is linked: "4.2.0" */
 const struct arithmetic *arithmetic_named(const char *name, struct message *why);
 
 /* Where in the computation a call stands: what events carry. */

@@ -333,3 +333,8 @@ const struct arithmetic arith_mpfr = {
     .same = same,
     .thread_done = thread_done,
 };
+
+const char *arith_mpfr_version(void)
+{
+    return mpfr_get_version();
+}

@@ -69,14 +69,17 @@ char *data_file(const char *name, struct message *why)
         return path;
     }
     program_folder(here);
-    snprintf(beside[0], sizeof beside[0], "%s/../tests/data", here);
-    snprintf(beside[1], sizeof beside[1], "%s/../share/flashulp/data", here);
+    char *slash = strrchr(here, '/');
+    if (slash != NULL) /* build or bin is left */
+        *slash = 0;
+    snprintf(beside[0], sizeof beside[0], "%s/tests/data", here);
+    snprintf(beside[1], sizeof beside[1], "%s/share/flashulp/data", here);
     const char *const folders[] = {beside[0], beside[1], "tests/data", built_for};
-    for (int i = here[0] != 0 ? 0 : 2; i < 4; i++)
+    for (int i = slash != NULL ? 0 : 2; i < 4; i++)
         if ((path = readable(folders[i], name)) != NULL)
             return path;
     refuse(why,
-           "%.60s is in none of %.120s/../{tests,share/flashulp}/data, ./tests/data and "
+           "%.60s is in none of %.120s/{tests,share/flashulp}/data, ./tests/data and "
            "%.120s; set FLASHULP_DATA to the folder that has it",
            name, here, built_for);
     return NULL;

@@ -5,6 +5,7 @@
 #include "simulator/inputs.h"
 
 #include <gsl/gsl_rng.h>
+#include <gsl/gsl_version.h>
 #include <math.h>
 #include <string.h>
 
@@ -249,4 +250,9 @@ bool inputs_generate(const struct generator_request *g, struct tensor *q, struct
             families[family].rewrite(k, v, b, h);
     gsl_rng_free(s.bits);
     return true;
+}
+
+const char *inputs_gsl_version(void)
+{
+    return gsl_version;
 }

@@ -16,6 +16,9 @@ struct input_family {
 /* The n-th family, or NULL behind the last. */
 const struct input_family *input_family(int n);
 
+/* The GSL that is linked: "2.7.1". */
+const char *inputs_gsl_version(void);
+
 /* Lets scenarios use the families. */
 void inputs_register(void);
 

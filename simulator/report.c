@@ -136,3 +136,8 @@ char *json_text(const struct json *j)
         abort();
     return text;
 }
+
+const char *report_cjson_version(void)
+{
+    return cJSON_Version();
+}

@@ -38,6 +38,9 @@ struct json *json_object(struct json *to, const char *key);
 /* The whole as text, malloc'ed. */
 char *json_text(const struct json *j);
 
+/* The cJSON that is linked: "1.7.15". */
+const char *report_cjson_version(void);
+
 /* x in at least enough digits to be known again in f. */
 struct number_text {
     char text[32];

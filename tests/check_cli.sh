@@ -72,6 +72,10 @@ refused 'run: --kernel is not built yet (models of shipped kernels); flashulp ru
     run fa2-4 --kernel fa2-split@H200
 refused 'run: fa2-4 and p1: one is right' run fa2-4 p1
 
+refused '--man: fa2: no such verb; flashulp --help lists them' --man fa2
+refused "--completion: 'csh': bash, zsh or fish is right" --completion csh
+refused '--completion: bash, zsh or fish is right' --completion
+
 # --- names
 refused 'run: unknown algorithm "fa3"; did you mean fa1?' run fa2-4 --algorithm fa3
 refused 'run: unknown algorithm "flash"; flashulp list algorithms' run fa2-4 --algorithm flash
@@ -132,8 +136,8 @@ if [ -e /usr/local/share/flashulp/data/minilm-layer0.safetensors ]; then
     echo "# note a capture that is nowhere: not tried, one is installed in /usr/local"
 else
     mkdir -p far/bin && cp "$program" far/bin/
-    far=$(cd far/bin && pwd -P) near=$program program=$far/flashulp
-    refused "run: minilm-layer0.safetensors is in none of $far/../{tests,share/flashulp}/data, ./tests/data and /usr/local/share/flashulp/data; set FLASHULP_DATA to the folder that has it" \
+    far=$(cd far && pwd -P) near=$program program=$far/bin/flashulp
+    refused "run: minilm-layer0.safetensors is in none of $far/{tests,share/flashulp}/data, ./tests/data and /usr/local/share/flashulp/data; set FLASHULP_DATA to the folder that has it" \
         run minilm-0
     program=$near
 fi

@@ -13,6 +13,7 @@ int cli_exact(int argc, char **argv);
 int cli_run(int argc, char **argv);
 int cli_trace(int argc, char **argv);
 int cli_list(int argc, char **argv);
+int cli_doctor(int argc, char **argv);
 
 /* Prints "flashulp VERB: sentence" on the error output; returns 2. */
 int cli_refused(const char *verb, const struct message *why);

@@ -21,8 +21,9 @@ static const struct {
 enum { PLANNED = sizeof planned / sizeof planned[0] };
 
 static int (*const verbs[COMMAND_COUNT])(int argc, char **argv) = {
-    [COMMAND_WALK] = cli_walk, [COMMAND_BITS] = cli_bits,   [COMMAND_EXACT] = cli_exact,
-    [COMMAND_RUN] = cli_run,   [COMMAND_TRACE] = cli_trace, [COMMAND_LIST] = cli_list};
+    [COMMAND_WALK] = cli_walk,    [COMMAND_BITS] = cli_bits,   [COMMAND_EXACT] = cli_exact,
+    [COMMAND_RUN] = cli_run,      [COMMAND_TRACE] = cli_trace, [COMMAND_LIST] = cli_list,
+    [COMMAND_DOCTOR] = cli_doctor};
 
 int cli_refused(const char *verb, const struct message *why)
 {
