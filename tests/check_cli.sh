@@ -92,7 +92,6 @@ refused 'run: no family is named gausian; did you mean gaussian?' \
 refused 'run: no example is named fa2-5; did you mean fa2-4?' run fa2-5
 refused 'list: no table is named formts; did you mean formats?' list formts
 refused 'list: kernels is not built yet; flashulp list names what is' list kernels
-refused 'list: devices is not built yet; flashulp list names what is' list devices
 
 # --- problems
 refused 'run: no problem is named; an example (fa2-4), a .safetensors or .npz file, --q --k --v, --scores --values, or --generate is right' run
@@ -241,6 +240,12 @@ prints 0 '1 of 3 inputs were rounded to fp32 at INPUT' run --scores 0.1 --values
 prints 0 '^ *9 ' trace fa2-4 --snapshots none
 prints 0 '^ tile-max ' list faults -o faults.csv
 same 'a table in a file' "$(head -1 faults.csv)" 'name,meaning,note'
+
+# --- devices
+prints 0 '^    not established: boost clock, boost clock of tensor work$' list devices
+prints 0 '^ sm120 ' list architectures
+same 'every line of the devices has at most 80 columns' \
+    "$("$program" list devices | awk 'length > 80')" ''
 
 # --- a capture gives the bits it was made of
 digest() { sed -n 's/.*"digest":[^"]*"\([0-9a-f]*\)".*/\1/p'; }

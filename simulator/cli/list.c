@@ -3,10 +3,12 @@
 #include <string.h>
 
 #include "simulator/cli/cli.h"
+#include "simulator/devices.h"
 #include "simulator/examples.h"
 #include "simulator/inputs.h"
 #include "simulator/report.h"
 #include "simulator/scenario_parts.h"
+#include "simulator/workloads.h"
 
 /* One entry: in the text, the table and the JSON list. */
 static void entry(struct report *r, struct json *list, const char *name, const char *meaning,
@@ -145,6 +147,64 @@ static void list_tensors(struct report *r, struct json *list)
 #undef TENSOR
 }
 
+/* Every figure of a device with its source; what has none is said. */
+static void list_figures(struct report *r, struct json *j, enum device d)
+{
+    struct json *figures = json_object(j, "figures");
+    char missing[160] = "";
+    for (int q = 0; q < QUANTITY_COUNT; q++) {
+        const char *source, *name = quantity_name((enum quantity_id)q);
+        const char *unit = quantity_unit((enum quantity_id)q);
+        double x = device_figure(d, (enum quantity_id)q, &source);
+        if (source == NULL) {
+            size_t length = strlen(missing);
+            snprintf(missing + length, sizeof missing - length, "%s%s", length > 0 ? ", " : "", name);
+            continue;
+        }
+        struct json *figure = json_object(figures, name);
+        json_real(figure, "value", x);
+        json_string(figure, "unit", unit);
+        json_string(figure, "source", source);
+        report_text(r, "    %-27s %6g %-8s", name, x, unit);
+        text_wrapped(&r->text, 47, 47, source);
+        text_append(&r->table, "%s\t%s\t%g\t%s\t%s\n", device_info(d)->name, name, x, unit, source);
+    }
+    if (missing[0] != 0)
+        report_text(r, "    not established: %s\n", missing);
+}
+
+static void list_devices(struct report *r, struct json *list)
+{
+    text_append(&r->table, "device\tquantity\tvalue\tunit\tsource\n");
+    for (int d = 0; d < DEVICE_COUNT; d++) {
+        const struct device_info *info = device_info((enum device)d);
+        const struct architecture_info *a = architecture_info(info->architecture);
+        struct json *j = json_object(list, NULL);
+        json_string(j, "name", info->name);
+        json_string(j, "meaning", info->meaning);
+        json_string(j, "architecture", a->name);
+        report_text(r, " %s   %s, %s\n", info->name, info->meaning, a->name);
+        list_figures(r, j, (enum device)d);
+    }
+}
+
+static void list_architectures(struct report *r, struct json *list)
+{
+    for (int i = 0; i < ARCHITECTURE_COUNT; i++) {
+        const struct architecture_info *a = architecture_info((enum architecture)i);
+        char note[96];
+        snprintf(note, sizeof note, "an SM: %d KB shared (%d a block), %d threads, %d blocks",
+                 a->shared_per_sm, a->shared_per_block, a->threads_per_sm, a->blocks_per_sm);
+        entry(r, list, a->name, a->meaning, note);
+    }
+}
+
+static void list_workloads(struct report *r, struct json *list)
+{
+    for (int w = 0; w < WORKLOAD_COUNT; w++)
+        entry(r, list, workload_name((enum workload)w), workload_meaning((enum workload)w), "");
+}
+
 static const struct {
     const char *name, *meaning;
     void (*fill)(struct report *r, struct json *list);
@@ -162,6 +222,9 @@ static const struct {
     {"families", "generated inputs", list_families},
     {"verbs", "the operations algorithms are written in", list_verbs},
     {"tensors", "the arrays algorithms name", list_tensors},
+    {"devices", "GPUs and their figures, with sources", list_devices},
+    {"architectures", "what an SM of each generation holds", list_architectures},
+    {"workloads", "decode workloads that have names", list_workloads},
 };
 enum { TABLES = sizeof tables / sizeof tables[0] };
 
@@ -178,7 +241,7 @@ static bool find_table(const char *word, int *table, struct message *why)
         if (strcmp(tables[*table].name, word) == 0)
             return true;
     }
-    if (strcmp(word, "kernels") == 0 || strcmp(word, "devices") == 0)
+    if (strcmp(word, "kernels") == 0)
         return refuse(why, "%s is not built yet; flashulp list names what is", word);
     const char *near = nearest_name(word, names, TABLES);
     return refuse(why, "no table is named %.40s; %s%s%s", word,
@@ -198,7 +261,7 @@ static bool answer(struct report *r, const struct scenario *s, struct message *w
     }
     if (!find_table(s->problem, &table, why))
         return false;
-    if (tables[table].fill != list_sites)
+    if (tables[table].fill != list_sites && tables[table].fill != list_devices)
         report_row(r, "name\tmeaning\tnote");
     tables[table].fill(r, json_list(r->json, tables[table].name));
     return true;

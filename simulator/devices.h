@@ -1,0 +1,53 @@
+/* devices.h: GPUs by name, and their figures with sources.  The tables are devices.def. */
+#ifndef FLASHULP_DEVICES_H
+#define FLASHULP_DEVICES_H
+
+#include <stdbool.h>
+
+#include "reference/message.h"
+
+enum architecture {
+#define ARCHITECTURE(id, ...) ARCHITECTURE_##id,
+#include "simulator/devices.def"
+#undef ARCHITECTURE
+    ARCHITECTURE_COUNT
+};
+
+enum device {
+#define DEVICE(id, ...) DEVICE_##id,
+#include "simulator/devices.def"
+#undef DEVICE
+    DEVICE_COUNT
+};
+
+enum quantity_id {
+#define QUANTITY(id, ...) QUANTITY_##id,
+#include "simulator/devices.def"
+#undef QUANTITY
+    QUANTITY_COUNT
+};
+
+struct architecture_info {
+    const char *name, *meaning;
+    int shared_per_sm, shared_per_block; /* KB of 1,024 bytes */
+    int threads_per_sm, blocks_per_sm;
+};
+const struct architecture_info *architecture_info(enum architecture a);
+
+struct device_info {
+    const char *name;
+    enum architecture architecture;
+    const char *meaning;
+};
+const struct device_info *device_info(enum device d);
+
+/* "H200", in any case of letters.  An architecture ("SM120") or the beginning of several names
+   ("H100") is refused with the devices it could mean, another unknown name with the nearest. */
+bool device_from_name(const char *name, enum device *d, struct message *why);
+
+/* The figure, or 0 where it is not established; *source (may be NULL) the document, or NULL. */
+double device_figure(enum device d, enum quantity_id q, const char **source);
+const char *quantity_name(enum quantity_id q);
+const char *quantity_unit(enum quantity_id q);
+
+#endif
