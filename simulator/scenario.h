@@ -34,7 +34,8 @@ enum option_group {
     GROUP_TRACE = 64,   /* trace's own */
     GROUP_OUTPUT = 128, /* --out, --lse */
     GROUP_BITS = 256,   /* bits' own */
-    GROUP_LIST = 512
+    GROUP_LIST = 512,
+    GROUP_CLAIMS = 1024 /* claims' own */
 };
 
 struct option_info {

@@ -91,6 +91,13 @@ refused 'run: no family is named gausian; did you mean gaussian?' \
     run --generate gausian --shape 1,1,1,1,1,1
 refused 'run: no example is named fa2-5; did you mean fa2-4?' run fa2-5
 refused 'list: no table is named formts; did you mean formats?' list formts
+refused 'claims: no claim is called "A99"; did you mean A9?' claims A99
+refused 'claims: no claim is called "everything"; flashulp claims lists them' claims everything
+refused 'claims: --policy is an option of walk, run and trace, not of claims' claims --policy fp32
+refused 'claims: A1 and A2: one is right' claims A1 A2
+refused 'run: --explain is an option of claims, not of run' run fa2-4 --explain
+refused 'claims: -o r.svg: the ending says what is written; one of .json, .md, .csv is right' \
+    claims -o r.svg
 refused 'list: kernels is not built yet; flashulp list names what is' list kernels
 
 # --- problems
@@ -241,7 +248,18 @@ prints 0 '^ *9 ' trace fa2-4 --snapshots none
 prints 0 '^ tile-max ' list faults -o faults.csv
 same 'a table in a file' "$(head -1 faults.csv)" 'name,meaning,note'
 
-# --- devices
+# --- the ledger and the devices
+prints 0 '^ A2   95 % matmul' claims
+prints 0 '^ B3   As printed, in exact arithmetic: x = 0, v = 1, tile 2: 0.5 for 1$' claims
+prints 0 '230 / 312 = 73.72 %' claims a11 --explain
+prints 0 '"verdict":.*"exact only"' claims A16 --json
+same 'every line of the ledger has at most 80 columns' \
+    "$("$program" claims --explain | awk 'length > 80')" ''
+same 'the ledger has 46 rows' "$("$program" claims --json | grep -c '"id":')" 46
+"$program" claims -o claims.csv -o claims.md -o claims.json >/dev/null
+same 'and in a table' "$(sed -n '1p;$=' claims.csv | tr '\n' ' ')" \
+    'id,claim,published,computed,verdict 47 '
+same 'and as a page' "$(sed -n 1p claims.md)" '# flashulp claims'
 prints 0 '^    not established: boost clock, boost clock of tensor work$' list devices
 prints 0 '^ sm120 ' list architectures
 same 'every line of the devices has at most 80 columns' \

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "simulator/claims.h"
 #include "simulator/cli/cli.h"
 #include "simulator/devices.h"
 #include "simulator/examples.h"
@@ -199,6 +200,12 @@ static void list_architectures(struct report *r, struct json *list)
     }
 }
 
+static void list_verdicts(struct report *r, struct json *list)
+{
+    for (int v = 0; v < VERDICT_COUNT; v++)
+        entry(r, list, verdict_name((enum verdict_word)v), verdict_meaning((enum verdict_word)v), "");
+}
+
 static void list_workloads(struct report *r, struct json *list)
 {
     for (int w = 0; w < WORKLOAD_COUNT; w++)
@@ -224,6 +231,7 @@ static const struct {
     {"tensors", "the arrays algorithms name", list_tensors},
     {"devices", "GPUs and their figures, with sources", list_devices},
     {"architectures", "what an SM of each generation holds", list_architectures},
+    {"verdicts", "words a report may use", list_verdicts},
     {"workloads", "decode workloads that have names", list_workloads},
 };
 enum { TABLES = sizeof tables / sizeof tables[0] };
