@@ -8,65 +8,58 @@
 #include "simulator/round.h"
 
 typedef double REAL;
+#define REAL_IS_FLOAT 0
+#define fused_step fma
 
 struct rounding;
-INLINE double narrow(const enum format F, const struct rounding *R, double exact_or_odd);
+INLINE double narrow(const enum kind K, const struct rounding *R, double exact_or_odd);
 
-#define ARITH_FORMATS(statement) \
-    FORMAT_CASE(EXACT, statement) \
-    FORMAT_CASE(FP64, statement) \
-    FORMAT_CASE(FP32, statement) \
-    FORMAT_CASE(FP32_FTZ, statement) \
-    FORMAT_CASE(TF32, statement) \
-    FORMAT_CASE(FP16, statement) \
-    FORMAT_CASE(BF16, statement) \
-    FORMAT_CASE(E4M3, statement) \
-    FORMAT_CASE(E5M2, statement)
-
-#define op_add(F, R, a, b) double_add(F, &(R), a, b)
-#define op_mul(F, R, a, b) double_mul(F, &(R), a, b)
-#define op_div(F, R, a, b) double_div(F, &(R), a, b)
-#define op_fma(F, R, a, b, c) double_fma(F, &(R), a, b, c)
-#define op_round(F, R, x) double_round(F, &(R), x)
-#define op_constant(F, R, real) double_constant(F, &(R), real)
-#define op_special(F, R, strength, fn, y, x, n) double_special(F, &(R), strength, fn, y, x, n)
-
-INLINE bool is_wide(const enum format F)
+static enum kind kind_of(enum format f)
 {
-    return F == FORMAT_EXACT || F == FORMAT_FP64;
+    return f == FORMAT_EXACT || f == FORMAT_FP64 ? KIND_MACHINE
+           : f == FORMAT_FP32_FTZ                ? KIND_FLUSHED
+                                                 : KIND_NARROW;
 }
+
+#define op_add(K, R, a, b) double_add(K, &(R), a, b)
+#define op_mul(K, R, a, b) double_mul(K, &(R), a, b)
+#define op_div(K, R, a, b) double_div(K, &(R), a, b)
+#define op_fma(K, R, a, b, c) double_fma(K, &(R), a, b, c)
+#define op_round(K, R, x) double_round(K, &(R), x)
+#define op_constant(K, R, real) double_constant(K, &(R), real)
+#define op_special(K, R, strength, fn, y, x, n) double_special(K, &(R), strength, fn, y, x, n)
 
 /* An operand as the site's unit reads it. */
-INLINE double operand(const enum format F, double x)
+INLINE double operand(const enum kind K, double x)
 {
-    return F == FORMAT_FP32_FTZ && fabs(x) < 0x1p-126 ? copysign(0.0, x) : x;
+    return K == KIND_FLUSHED && fabs(x) < 0x1p-126 ? copysign(0.0, x) : x;
 }
 
-INLINE double double_add(const enum format F, const struct rounding *R, double a, double b)
+INLINE double double_add(const enum kind K, const struct rounding *R, double a, double b)
 {
-    return is_wide(F) ? a + b : narrow(F, R, add_odd(operand(F, a), operand(F, b)));
+    return K == KIND_MACHINE ? a + b : narrow(K, R, add_odd(operand(K, a), operand(K, b)));
 }
 
-INLINE double double_mul(const enum format F, const struct rounding *R, double a, double b)
+INLINE double double_mul(const enum kind K, const struct rounding *R, double a, double b)
 {
-    if (is_wide(F))
+    if (K == KIND_MACHINE)
         return a * b;
-    double x = operand(F, a), y = operand(F, b), product = x * y;
-    return narrow(F, R, to_odd(product, fma(x, y, -product)));
+    double x = operand(K, a), y = operand(K, b), product = x * y;
+    return narrow(K, R, to_odd(product, fma(x, y, -product)));
 }
 
-INLINE double double_div(const enum format F, const struct rounding *R, double a, double b)
+INLINE double double_div(const enum kind K, const struct rounding *R, double a, double b)
 {
-    if (is_wide(F))
+    if (K == KIND_MACHINE)
         return a / b;
-    double x = operand(F, a), y = operand(F, b), quotient = x / y;
+    double x = operand(K, a), y = operand(K, b), quotient = x / y;
     double rest = fma(-quotient, y, x);
     bool plain = isfinite(quotient) && isfinite(y);
-    return narrow(F, R, plain ? to_odd(quotient, y < 0 ? -rest : rest) : quotient);
+    return narrow(K, R, plain ? to_odd(quotient, y < 0 ? -rest : rest) : quotient);
 }
 
-/* a b + c to odd where a b is so small that its own error is lost: against a larger c it only breaks
-   ties; with a c as small, the sum is far below every narrow format and only its sign counts. */
+/* a b + c to odd where a b is so small that its own error is lost: against a larger c it only
+   breaks ties; with a c as small, the sum is far below every narrow format: only its sign counts. */
 static double fma_odd_tiny(double a, double b, double c)
 {
     double sum = fma(a, b, c);
@@ -93,48 +86,47 @@ INLINE double fma_odd(double a, double b, double c)
     return isfinite(high) ? add_odd(high, tail) : fma(a, b, c);
 }
 
-INLINE double double_fma(const enum format F, const struct rounding *R, double a, double b, double c)
+INLINE double double_fma(const enum kind K, const struct rounding *R, double a, double b, double c)
 {
-    if (is_wide(F))
+    if (K == KIND_MACHINE)
         return fma(a, b, c);
-    return narrow(F, R, fma_odd(operand(F, a), operand(F, b), operand(F, c)));
+    return narrow(K, R, fma_odd(operand(K, a), operand(K, b), operand(K, c)));
 }
 
-INLINE double double_round(const enum format F, const struct rounding *R, double x)
+INLINE double double_round(const enum kind K, const struct rounding *R, double x)
 {
-    return is_wide(F) ? x : narrow(F, R, x);
+    return K == KIND_MACHINE ? x : narrow(K, R, x);
 }
 
-static double double_constant(const enum format F, const struct rounding *R, const struct real *real)
+static double double_constant(const enum kind K, const struct rounding *R, const struct real *real)
 {
-    return is_wide(F) ? real_value(real, false) : narrow(F, R, real_value(real, true));
+    return K == KIND_MACHINE ? real_value(real, false) : narrow(K, R, real_value(real, true));
 }
 
-static void double_special(const enum format F, const struct rounding *R, enum special strength,
+static void double_special(const enum kind K, const struct rounding *R, enum special strength,
                            enum function fn, double *y, const double *x, int n);
 
 #include "simulator/arith_loops.h"
 
-INLINE double narrow(const enum format F, const struct rounding *R, double exact_or_odd)
+INLINE double narrow(const enum kind K, const struct rounding *R, double exact_or_odd)
 {
-    const enum format target = F == FORMAT_FP32_FTZ ? FORMAT_FP32 : F;
-    double rounded = round_narrow(target, R->saturate, exact_or_odd * R->up) * R->down;
-    return operand(F, rounded);
+    double rounded = round_to_grid(&R->grid, exact_or_odd * R->up) * R->down;
+    return operand(K, rounded);
 }
 
-static void double_special(const enum format F, const struct rounding *R, enum special strength,
+static void double_special(const enum kind K, const struct rounding *R, enum special strength,
                            enum function fn, double *y, const double *x, int n)
 {
     for (int i = 0; i < n; i++) {
-        double argument = operand(F, x[i]);
-        if (strength == SPECIAL_POLY && !is_wide(F)) {
+        double argument = operand(K, x[i]);
+        if (strength == SPECIAL_POLY && K != KIND_MACHINE) {
             float in = (float)argument, out;
             special_poly(fn, &out, &in, 1);
-            y[i] = double_round(F, R, (double)out);
+            y[i] = double_round(K, R, (double)out);
             continue;
         }
         struct wide w = special_wide(fn, argument);
-        y[i] = is_wide(F) ? w.high : narrow(F, R, to_odd(w.high, w.low));
+        y[i] = K == KIND_MACHINE ? w.high : narrow(K, R, to_odd(w.high, w.low));
     }
 }
 

@@ -6,115 +6,117 @@
    than 2^-37 of it, so a double's rounding cannot move it onto one.
 
    Compiled once per processor level (Makefile, LEVELLED); cpu.c says which one runs. */
+#include <assert.h>
 #include <math.h>
 
 #include "simulator/arith.h"
 #include "simulator/round.h"
 
 typedef float REAL;
+#define REAL_IS_FLOAT 1
+#define fused_step fmaf
 
 struct rounding;
-INLINE float narrow(const enum format F, const struct rounding *R, double exact_or_odd);
+INLINE float narrow(const struct rounding *R, double exact_or_odd);
 
-#define ARITH_FORMATS(statement) \
-    FORMAT_CASE(FP32, statement) \
-    FORMAT_CASE(FP32_FTZ, statement) \
-    FORMAT_CASE(TF32, statement) \
-    FORMAT_CASE(FP16, statement) \
-    FORMAT_CASE(BF16, statement) \
-    FORMAT_CASE(E4M3, statement) \
-    FORMAT_CASE(E5M2, statement)
-
-#define op_add(F, R, a, b) float_add(F, &(R), a, b)
-#define op_mul(F, R, a, b) float_mul(F, &(R), a, b)
-#define op_div(F, R, a, b) float_div(F, &(R), a, b)
-#define op_fma(F, R, a, b, c) float_fma(F, &(R), a, b, c)
-#define op_round(F, R, x) float_round(F, &(R), x)
-#define op_constant(F, R, real) float_round_double(F, &(R), real_value(real, true))
-#define op_special(F, R, strength, fn, y, x, n) float_special(F, &(R), strength, fn, y, x, n)
-
-INLINE float float_add(const enum format F, const struct rounding *R, float a, float b)
+static enum kind kind_of(enum format f)
 {
-    if (F == FORMAT_FP32)
+    assert(f != FORMAT_EXACT && f != FORMAT_FP64);
+    return f == FORMAT_FP32 ? KIND_MACHINE : f == FORMAT_FP32_FTZ ? KIND_FLUSHED : KIND_NARROW;
+}
+
+#define op_add(K, R, a, b) float_add(K, &(R), a, b)
+#define op_mul(K, R, a, b) float_mul(K, &(R), a, b)
+#define op_div(K, R, a, b) float_div(K, &(R), a, b)
+#define op_fma(K, R, a, b, c) float_fma(K, &(R), a, b, c)
+#define op_round(K, R, x) float_round(K, &(R), x)
+#define op_constant(K, R, real) float_round_double(K, &(R), real_value(real, true))
+#define op_special(K, R, strength, fn, y, x, n) float_special(K, &(R), strength, fn, y, x, n)
+
+INLINE float float_add(const enum kind K, const struct rounding *R, float a, float b)
+{
+    if (K == KIND_MACHINE)
         return a + b;
-    if (F == FORMAT_FP32_FTZ)
+    if (K == KIND_FLUSHED)
         return flush_float(flush_float(a) + flush_float(b));
-    return narrow(F, R, add_odd((double)a, (double)b));
+    return narrow(R, add_odd((double)a, (double)b));
 }
 
-INLINE float float_mul(const enum format F, const struct rounding *R, float a, float b)
+INLINE float float_mul(const enum kind K, const struct rounding *R, float a, float b)
 {
-    if (F == FORMAT_FP32)
+    if (K == KIND_MACHINE)
         return a * b;
-    if (F == FORMAT_FP32_FTZ)
+    if (K == KIND_FLUSHED)
         return flush_float(flush_float(a) * flush_float(b));
-    return narrow(F, R, (double)a * (double)b);
+    return narrow(R, (double)a * (double)b);
 }
 
-INLINE float float_div(const enum format F, const struct rounding *R, float a, float b)
+INLINE float float_div(const enum kind K, const struct rounding *R, float a, float b)
 {
-    if (F == FORMAT_FP32)
+    if (K == KIND_MACHINE)
         return a / b;
-    if (F == FORMAT_FP32_FTZ)
+    if (K == KIND_FLUSHED)
         return flush_float(flush_float(a) / flush_float(b));
-    return narrow(F, R, (double)a / (double)b);
+    return narrow(R, (double)a / (double)b);
 }
 
-INLINE float float_fma(const enum format F, const struct rounding *R, float a, float b, float c)
+INLINE float float_fma(const enum kind K, const struct rounding *R, float a, float b, float c)
 {
-    if (F == FORMAT_FP32)
+    if (K == KIND_MACHINE)
         return fmaf(a, b, c);
-    if (F == FORMAT_FP32_FTZ)
+    if (K == KIND_FLUSHED)
         return flush_float(fmaf(flush_float(a), flush_float(b), flush_float(c)));
-    return narrow(F, R, add_odd((double)a * (double)b, (double)c));
+    return narrow(R, add_odd((double)a * (double)b, (double)c));
 }
 
-INLINE float float_round(const enum format F, const struct rounding *R, float x)
+INLINE float float_round(const enum kind K, const struct rounding *R, float x)
 {
-    return F == FORMAT_FP32 ? x : F == FORMAT_FP32_FTZ ? flush_float(x) : narrow(F, R, (double)x);
+    return K == KIND_MACHINE ? x : K == KIND_FLUSHED ? flush_float(x) : narrow(R, (double)x);
 }
 
 /* x to odd. */
-INLINE float float_round_double(const enum format F, const struct rounding *R, double x)
+INLINE float float_round_double(const enum kind K, const struct rounding *R, double x)
 {
-    return F == FORMAT_FP32 ? (float)x : F == FORMAT_FP32_FTZ ? flush_float((float)x) : narrow(F, R, x);
+    return K == KIND_MACHINE ? (float)x : K == KIND_FLUSHED ? flush_float((float)x) : narrow(R, x);
 }
 
-static void float_special(const enum format F, const struct rounding *R, enum special strength,
+static void float_special(const enum kind K, const struct rounding *R, enum special strength,
                           enum function fn, float *y, const float *x, int n);
 
 #include "simulator/arith_loops.h"
 
-INLINE float narrow(const enum format F, const struct rounding *R, double exact_or_odd)
+INLINE float narrow(const struct rounding *R, double exact_or_odd)
 {
-    return (float)(round_narrow(F, R->saturate, exact_or_odd * R->up) * R->down);
+    return (float)(round_to_grid(&R->grid, exact_or_odd * R->up) * R->down);
 }
 
-static void float_special(const enum format F, const struct rounding *R, enum special strength,
+static void float_special(const enum kind K, const struct rounding *R, enum special strength,
                           enum function fn, float *y, const float *x, int n)
 {
     if (strength == SPECIAL_CR && R->up == 1) {
-        special_cr(fn, F, R->saturate, y, x, (size_t)n);
+        special_cr(fn, R->format, R->saturate, y, x, (size_t)n);
         return;
     }
     if (strength == SPECIAL_CR) { /* a scaled site: the wide value, then one rounding */
         for (int i = 0; i < n; i++) {
             struct wide w = special_wide(fn, (double)x[i]);
-            y[i] = float_round_double(F, R, to_odd(w.high, w.low));
+            y[i] = float_round_double(K, R, to_odd(w.high, w.low));
         }
         return;
     }
     for (int i = 0; i < n; i++)
-        y[i] = F == FORMAT_FP32_FTZ ? flush_float(x[i]) : x[i];
+        y[i] = K == KIND_FLUSHED ? flush_float(x[i]) : x[i];
     special_poly(fn, y, y, (size_t)n);
     for (int i = 0; i < n; i++)
-        y[i] = float_round(F, R, y[i]);
+        y[i] = float_round(K, R, y[i]);
 }
 
 static void *float_new(const struct run *r, size_t count)
 {
     (void)r;
-    return calloc(count ? count : 1, sizeof(float));
+    size_t bytes = (count * sizeof(float) + 64) / 64 * 64; /* whole cache lines: loads cross none */
+    float *data = aligned_alloc(64, bytes);
+    return data == NULL ? NULL : memset(data, 0, bytes);
 }
 
 static void float_free(void *data, size_t count)

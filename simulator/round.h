@@ -6,7 +6,8 @@
    adder round to nearest even at the quantum's place.  reference/format.c does the same by integer
    arithmetic; a test compares them on every float.
 
-   Always called with a constant format, so that the tests on it vanish. */
+   A format is described by a `struct grid`, made once outside a loop: one loop serves every narrow
+   format. */
 #ifndef FLASHULP_ROUND_H
 #define FLASHULP_ROUND_H
 
@@ -19,12 +20,9 @@
 
 #define INLINE static inline __attribute__((always_inline))
 
-/* Formats whose values are rounded from a wider one here (the others are the machine's own). */
-INLINE bool format_is_narrow(enum format f)
-{
-    return f == FORMAT_TF32 || f == FORMAT_FP16 || f == FORMAT_BF16 || f == FORMAT_E4M3 ||
-           f == FORMAT_E5M2;
-}
+/* How an operation reaches its format, from a machine type that is wider or the same: by itself;
+   by itself, subnormals becoming zeros (fp32-ftz); by one more step, to a narrower format. */
+enum kind { KIND_MACHINE, KIND_FLUSHED, KIND_NARROW };
 
 INLINE int format_precision(enum format f)
 {
@@ -79,29 +77,58 @@ INLINE uint64_t bits_of(double x)
     return bits;
 }
 
+INLINE float float_of_bits(uint32_t bits)
+{
+    float x;
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+
+/* 2^e, |e| < 1023. */
+INLINE double power_of_two(int e)
+{
+    return double_of((uint64_t)(e + 1023) << 52);
+}
+
 /* The largest finite number; e4m3 gives its top code to NaN. */
 INLINE double format_top(enum format f)
 {
     int p = format_precision(f);
     int last = f == FORMAT_E4M3 ? p - 2 : p - 1;
-    return (2.0 - ldexp(1.0, -last)) * ldexp(1.0, format_emax(f));
+    return (2.0 - power_of_two(-last)) * power_of_two(format_emax(f));
 }
 
-/* x, exact or to odd, rounded to a format of at most 24 bits.  `saturate`: whatever exceeds the
-   largest finite number, infinities too, becomes that number. */
+/* A format of p <= 24 bits, as its numbers lie on the line. */
+struct grid {
+    double smallest, beyond; /* 2^emin, 2^(emax + 1) */
+    double magic;            /* times a binade's 2^e: 1.5 * 2^52 of its quanta */
+    double top, over;        /* the largest finite number; what exceeds it becomes */
+};
+
+INLINE struct grid grid_of(enum format f, bool saturate)
+{
+    double top = format_top(f);
+    return (struct grid){power_of_two(format_emin(f)), power_of_two(format_emax(f) + 1),
+                         1.5 * power_of_two(53 - format_precision(f)), top,
+                         saturate ? top : f == FORMAT_E4M3 ? (double)NAN : (double)INFINITY};
+}
+
+/* x, exact or to odd, rounded once: the last place of x + shift is the quantum. */
+INLINE double round_to_grid(const struct grid *g, double x)
+{
+    double binade = double_of(bits_of(x) & UINT64_C(0x7FF) << 52);
+    binade = binade > g->smallest ? binade : g->smallest;
+    binade = binade < g->beyond ? binade : g->beyond;
+    double shift = binade * g->magic, rounded = copysign((x + shift) - shift, x);
+    return fabs(rounded) > g->top ? copysign(g->over, x) : rounded;
+}
+
+/* The same to a format of at most 24 bits.  `saturate`: whatever exceeds the largest finite number,
+   infinities too, becomes that number. */
 INLINE double round_narrow(enum format f, bool saturate, double x)
 {
-    const int p = format_precision(f);
-    const double top = format_top(f);
-    int e = (int)(bits_of(x) >> 52 & 0x7FF) - 1023;
-    e = e < format_emin(f) ? format_emin(f) : e;
-    e = e > format_emax(f) + 1 ? format_emax(f) + 1 : e;
-    /* 1.5 * 2^(52 + quantum's exponent): the sum's last place is the quantum */
-    double shift = double_of((uint64_t)(e - p + 1 + 52 + 1023) << 52 | UINT64_C(1) << 51);
-    double rounded = copysign((x + shift) - shift, x);
-    double over = saturate ? top : f == FORMAT_E4M3 ? (double)NAN : (double)INFINITY;
-    rounded = fabs(rounded) > top ? copysign(over, x) : rounded;
-    return rounded;
+    const struct grid g = grid_of(f, saturate);
+    return round_to_grid(&g, x);
 }
 
 /* Subnormal floats become zeros of their sign. */
@@ -114,11 +141,9 @@ INLINE float flush_float(float x)
    (underflow) that is the least subnormal of the error's sign. */
 INLINE double to_odd(double s, double error)
 {
-    if (s == 0)
-        return error == 0 ? s : copysign(0x1p-1074, error);
-    uint64_t bits = bits_of(s);
-    bool away = (error > 0) != (s > 0); /* the true value lies nearer zero than s */
-    uint64_t odd = bits & 1 ? bits : away ? bits - 1 : bits | 1;
+    const uint64_t bits = bits_of(s), sign = bits_of(error) & UINT64_C(1) << 63;
+    const uint64_t away = (error > 0) != (s > 0); /* the true value lies nearer zero than s */
+    const uint64_t odd = s == 0 ? sign | 1 : (bits - (away & ~bits & 1)) | 1;
     return error == 0 || !(fabs(s) <= 0x1.fffffffffffffp1023) ? s : double_of(odd);
 }
 

@@ -129,31 +129,33 @@ mutant "causal one key short" test_visible simulator/visible.c 's/diagonal + 1/d
 mutant "window one key wide" test_visible simulator/visible.c 's/diagonal - mask->left/& + 1/'
 mutant "rows past the end see" test_visible simulator/visible.c 's/row >= h->Nq/false/'
 
-mutant "fmax swallows NaN" test_verbs simulator/arith_loops.h \
+mutant "fmax swallows NaN" test_verbs simulator/arith_select.h \
     's/return !ignore_nan ? nan/return 0 ? nan/' $float $double
 mutant "a shift of -inf subtracted" test_contracts simulator/arith_loops.h \
-    's/shift == -(REAL)INFINITY ? (REAL)0 : -shift/-shift/' $float $double
-mutant "a row that sees nothing divided" test_contracts simulator/arith_loops.h \
+    's/m == -(REAL)INFINITY ? (REAL)0 : m/m/' $float $double
+mutant "a row that sees nothing divided" test_contracts simulator/arith_select.h \
     's/        if (lo == hi)/        if (lo > hi)/' $float $double
 mutant "the sum's chain starts at 0" test_algorithms simulator/arith_sums.h \
-    's/chain ? row_chain(F, R, d\[r\], row_of(a, r), y, step, 0, lo, hi, a->cols)/chain ? op_add(F, R, d[r], row_chain(F, R, 0, row_of(a, r), y, step, 0, lo, hi, a->cols))/' \
+    's/chain ? row_chain(K, R, d\[r\], row_of(a, r), y, step, 0, lo, hi, a->cols)/chain ? op_add(K, R, d[r], row_chain(K, R, 0, row_of(a, r), y, step, 0, lo, hi, a->cols))/' \
     $float $double
-mutant "the product's chain starts at 0" test_algorithms simulator/arith_sums.h \
-    's/n < count \&\& !from_zero/n < 0 \&\& !from_zero/' $float $double
-mutant "unfused multiply-add" test_algorithms $float 's/return fmaf(a, b, c);/return a * b + c;/'
+mutant "the product's chain starts at 0" test_algorithms simulator/arith_products.h \
+    's/if (from_zero)$/if (true)/' $float $double
+mutant "unfused multiply-add" test_algorithms $float \
+    's/#define fused_step fmaf/#define fused_step(a, b, c) ((a) * (b) + (c))/'
 mutant "a product twice rounded" test_round_double $double \
     's/to_odd(product, fma(x, y, -product))/product/'
 mutant "a fused step twice rounded" test_verbs $float \
     's/add_odd((double)a \* (double)b, (double)c)/(double)a * (double)b + (double)c/'
 mutant "a sum without its odd bit" test_round simulator/round.h \
     's/    return to_odd(s, error);/    return error == 0 ? s : s;/'
-mutant "quanta twice as wide" test_round simulator/round.h 's/e - p + 1 + 52/e - p + 2 + 52/'
+mutant "quanta twice as wide" test_round simulator/round.h \
+    's/power_of_two(53 - format_precision/power_of_two(54 - format_precision/'
 mutant "saturated to infinity" test_round simulator/round.h 's/saturate ? top/saturate ? (double)INFINITY/'
 mutant "a quotient twice rounded" test_round_double $double \
     's/to_odd(quotient, y < 0 ? -rest : rest)/quotient/'
 mutant "a remainder of the wrong sign" test_round_double $double 's/y < 0 ? -rest : rest/rest/'
 mutant "to odd from zero wraps around" test_round_double simulator/round.h \
-    's/    if (s == 0)/    if (false)/' $double
+    's/s == 0 ? sign | 1 : //' $double
 
 mutant "both errors to the second site" test_ledger_calls simulator/lift.c \
     's/difference(got, middle, finite)/difference(got, want, finite)/'
