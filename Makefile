@@ -94,6 +94,9 @@ $(B)/tests/bench/%: tests/bench/%.c $(B)/libflashulp.a
 	@mkdir -p $(@D)
 	$(CC) $(ALL) -o $@ $(filter %.c %.o %.a,$^) $(LDLIBS)
 
+$(B)/tests/bench/bench_trace: $(B)/tests/bench/unnoted_fa2.o
+$(B)/tests/bench/bench_fa2: $(foreach l,$(LEVELS),$(B)/tests/bench/fused_fa2.$(l).o)
+
 demo: deps
 	@$(MAKE) --no-print-directory -s all && tests/demo.sh $(B)
 
@@ -107,7 +110,7 @@ test-asan:
 	@$(MAKE) --no-print-directory B=$(B)-asan OPT=-O1 CFLAGS="-g -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer" test
 
 bench:
-	@$(MAKE) --no-print-directory -s all $(BENCHES) && tests/bench/run.sh $(B)
+	@$(MAKE) --no-print-directory -s $(BENCHES) && tests/bench/run.sh $(B)
 
 install: all $(B)/libflashulp.so
 	@packaging/install.sh $(B) "$(PREFIX)" "$(DESTDIR)" $(VERSION)

@@ -1,0 +1,108 @@
+/* bench_round.c: floats rounded to bf16: the simulator's way (round.h), the reference's (format.c),
+   and what comparing them on every float costs; against copying the same floats.
+
+   2^20 floats stand for the 2^32: 256 runs of 4,096 neighbours, one from each 2^24.  Each way works
+   run by run, as a comparison of all of them does, so nothing leaves the cache. */
+#include <math.h>
+#include <string.h>
+
+#include "simulator/cpu.h"
+#include "simulator/simulate.h"
+#include "tests/bench/bench.h"
+
+enum { NEIGHBOURS = 4096, RUNS = 256, ELEMENTS = RUNS * NEIGHBOURS };
+
+static struct run run;
+static struct policy policy;
+static struct tile *x, *y;
+static float slow[NEIGHBOURS];
+
+/* Run n of the floats. */
+static void floats(int n)
+{
+    for (uint32_t i = 0; i < NEIGHBOURS; i++) {
+        uint32_t bits = (uint32_t)n << 24 | (0x800000 - NEIGHBOURS / 2 + i);
+        memcpy((float *)x->data + i, &bits, sizeof bits);
+    }
+}
+
+static void copy_run(void)
+{
+    memcpy(slow, x->data, sizeof slow);
+}
+
+/* The verb at a bf16 site, from x into y. */
+static void round_run(void)
+{
+    struct call c = {.verb = VERB_ROUND_AT, .dst = y, .a = x, .arg_site = SITE_NONE,
+                     .site = SITE_PROB};
+    perform_plain(&run, &c);
+}
+
+static void reference_run(void)
+{
+    const float *from = x->data;
+    for (int i = 0; i < NEIGHBOURS; i++)
+        slow[i] = (float)format_round(FORMAT_BF16, (double)from[i], false);
+}
+
+static int differ;
+
+/* One NaN is as good as another. */
+static void compare_run(void)
+{
+    const uint32_t *a = y->data, *b = (const uint32_t *)(const void *)slow;
+    round_run();
+    reference_run();
+    for (int i = 0; i < NEIGHBOURS; i++)
+        differ += a[i] != b[i] && ((a[i] & b[i] & 0x7FFFFFFF) <= 0x7F800000);
+}
+
+struct way {
+    void (*run)(void);
+};
+
+static void every_run(void *with)
+{
+    const struct way *way = with;
+    for (int n = 0; n < RUNS; n++) {
+        floats(n);
+        way->run();
+    }
+}
+
+static void prepare(void)
+{
+    struct message why;
+    policy = policy_table(POLICY_GPU_BF16);
+    if (!run_new(&run, arith_float(), &policy, 53, &why))
+        abort();
+    x = tile_new(&run, TENSOR_S, 1, NEIGHBOURS);
+    y = tile_new(&run, TENSOR_P, 1, NEIGHBOURS);
+}
+
+enum { VERB, COPY, REFERENCE, COMPARISON, PEERS };
+
+int main(void)
+{
+    struct way verb = {round_run}, copy = {copy_run}, reference = {reference_run},
+               comparison = {compare_run};
+    prepare();
+    struct peer peer[PEERS] = {
+        [VERB] = {"", every_run, &verb, 0, 0},
+        [COPY] = {"memcpy", every_run, &copy, 0, 0},
+        [REFERENCE] = {"reference/format.c", every_run, &reference, 0, 0},
+        [COMPARISON] = {"", every_run, &comparison, 0, 0},
+    };
+    bench_rounds(peer, PEERS, BENCH_ROUNDS);
+    double all = peer[COMPARISON].median * 0x1p32 / ELEMENTS;
+    bench_times_row("bf16 of 2^20 floats", &peer[VERB], &peer[COPY], 0);
+    bench_times_row("bf16 of 2^20 floats", &peer[VERB], &peer[REFERENCE], 0);
+    bench_row("all 2^32 compared (extrap.)", bench_duration(all).text, "15 s a core", all / 15, 1);
+    printf("  level %s; ns a float: %.2f copied %.2f rounded %.2f reference %.2f both; %d differ\n",
+           cpu_level_name(cpu_level()), peer[COPY].median / ELEMENTS * 1e9,
+           peer[VERB].median / ELEMENTS * 1e9, peer[REFERENCE].median / ELEMENTS * 1e9,
+           peer[COMPARISON].median / ELEMENTS * 1e9, differ);
+    run_free(&run);
+    return differ != 0;
+}
