@@ -30,7 +30,7 @@ int main(void)
     double number = 1;
     struct peer peer[] = {{"", dependent_steps, &number, 0, 0}, {"", copies, bytes, 0, 0}};
     bench_rounds(peer, 2, BENCH_ROUNDS);
-    printf("  calibration: a dependent fp64 multiply and add %.2f ns; memcpy in L2 %.1f GB/s\n",
+    printf("  calibration: dependent fp64 multiply, add %.2f ns; memcpy in L2 %.1f GB/s\n",
            1e9 * peer[0].median / STEPS, 1e-9 * BYTES * COPIES / peer[1].median);
     return 0;
 }

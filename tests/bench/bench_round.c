@@ -98,7 +98,7 @@ int main(void)
     double all = peer[COMPARISON].median * 0x1p32 / ELEMENTS;
     bench_times_row("bf16 of 2^20 floats", &peer[VERB], &peer[COPY], 0);
     bench_times_row("bf16 of 2^20 floats", &peer[VERB], &peer[REFERENCE], 0);
-    bench_row("all 2^32 compared (extrap.)", bench_duration(all).text, "15 s a core", all / 15, 1);
+    bench_row("2^32 compared (extrap.)", bench_duration(all).text, "15 s a core", all / 15, 1);
     printf("  level %s; ns a float: %.2f copied %.2f rounded %.2f reference %.2f both; %d differ\n",
            cpu_level_name(cpu_level()), peer[COPY].median / ELEMENTS * 1e9,
            peer[VERB].median / ELEMENTS * 1e9, peer[REFERENCE].median / ELEMENTS * 1e9,
