@@ -35,7 +35,7 @@ double real_value(const struct real *real, bool odd)
     double nearest = mpfr_get_d(x, MPFR_RNDN), toward_zero = mpfr_get_d(x, MPFR_RNDZ);
     mpfr_set_d(back, nearest, MPFR_RNDN);
     mpfr_sub(back, back, x, MPFR_RNDN);
-    bool exact = mpfr_zero_p(back) || mpfr_get_exp(back) < mpfr_get_exp(x) - 200;
+    bool exact = !mpfr_number_p(x) || mpfr_zero_p(back) || mpfr_get_exp(back) < mpfr_get_exp(x) - 200;
     mpfr_clears(x, back, (mpfr_ptr)0);
     if (exact || !odd)
         return nearest;
