@@ -78,8 +78,6 @@ INLINE int end_seen(const struct tile *t, int r)
     return t->masked ? t->hi[r] : t->cols;
 }
 
-/* ---- element by element ---- */
-
 enum operation { OP_ADD, OP_SUB, OP_MUL, OP_DIV };
 
 INLINE REAL operate(const enum operation o, const enum kind K, struct rounding R, REAL a, REAL b)
@@ -248,8 +246,6 @@ static void body_constant(const struct run *r, const struct call *c)
         KIND_SWITCH(kind_at(r, c->site), d[i] = op_constant(K, R, &c->real));
     c->dst->masked = false;
 }
-
-/* ---- exponentials and their kin ---- */
 
 static void special_row(const struct run *r, enum function fn, enum site site, REAL *y,
                         const REAL *x, int n)

@@ -181,8 +181,6 @@ static void chain_panel(const struct product *p, int c0, int width, bool from_ze
     }
 }
 
-/* ---- explicit trees ---- */
-
 /* The terms of one output put together by the order's tree, each node rounded at the site. */
 INLINE REAL tree_sum(const enum kind K, struct rounding R, const struct order *o,
                      const REAL *term, int n, REAL *stack)
@@ -227,8 +225,6 @@ INLINE void tree_panel(const enum kind K, const struct product *p, int c0, int w
             *d = op_add(K, R, from_zero ? (REAL)0 : *d, sum);
         }
 }
-
-/* ---- the three products ---- */
 
 /* Four rows of y, four elements each, as four rows of the panel. */
 INLINE void transpose_four(REAL *panel, const REAL *y, size_t y_step)

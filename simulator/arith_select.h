@@ -69,8 +69,6 @@ static void body_row_max(const struct run *r, const struct call *call)
     }
 }
 
-/* ---- visibility and selection ---- */
-
 static void body_mask(const struct run *r, const struct call *call)
 {
     (void)r;

@@ -3,8 +3,6 @@
    Terms a row does not see count as +0.  Adding +0 twice is like adding it more often; once is not:
    a finer accumulator may round to -0 first and become +0 then. */
 
-/* ---- sums along rows ---- */
-
 /* Terms from..width of one row, `lo`..`hi` of them seen, chained to acc; terms are a or a b. */
 INLINE REAL row_chain(const enum kind K, struct rounding R, REAL acc, const REAL *a,
                       const REAL *b, int step_b, int from, int lo, int hi, int width)
@@ -117,8 +115,6 @@ static void body_fold(const struct run *r, const struct call *c)
 {
     KIND_SWITCH(kind_at(r, c->site), fold_columns(K, r, c));
 }
-
-/* ---- the table ---- */
 
 #define BODIES \
     { \

@@ -43,8 +43,6 @@ void claim_c2(const struct claim_inputs *in, struct claim_outcome *out)
             blocks, tokens - (blocks - 1) * block);
 }
 
-/* ---- C5 ---- */
-
 /* x rounded to bf16's 8 significant bits; the ranges asked about hold no subnormals. */
 static double to_bf16(mpfr_ptr eight, mpfr_srcptr x)
 {
@@ -141,8 +139,6 @@ void claim_c5(const struct claim_inputs *in, struct claim_outcome *out)
     mpfr_clear(factor);
 }
 
-/* ---- C7 ---- */
-
 /* Is the printed decimal a float, as far as it is printed?  The nearest float must print as it. */
 static bool prints_as(const struct claim_inputs *in, enum claim_input i, int n, double value)
 {
@@ -202,8 +198,6 @@ void claim_c7(const struct claim_inputs *in, struct claim_outcome *out)
              rounded);
 }
 
-/* ---- C11 ---- */
-
 /* The sum of the terms by an order ("seq", "tree:..."), in fp32, by the simulator's row_sum. */
 static double sum_by(const char *order, const double *term, int count)
 {
@@ -243,8 +237,6 @@ void claim_c11(const struct claim_inputs *in, struct claim_outcome *out)
             ilogb(term[count - 1]), chain, in->text[INPUT_C11_TREE], other);
     explain(out, "1 + 2^-24 is a tie and goes to even, 1; 2^-24 + 2^-24 first is a whole step.\n");
 }
-
-/* ---- C13 ---- */
 
 void claim_c13(const struct claim_inputs *in, struct claim_outcome *out)
 {

@@ -212,8 +212,6 @@ double traced(const struct trace *t, enum step step, enum tensor_name tensor, in
     return NAN;
 }
 
-/* ---- counting ---- */
-
 /* The run is the first member, so that `perform` finds the counts behind it. */
 struct counted_run {
     struct run run;

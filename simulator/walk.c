@@ -28,8 +28,6 @@ const char *walk_label(enum step step)
     return labels[step];
 }
 
-/* ---- the rows of a trace ---- */
-
 static bool of_row(const struct walk *w, size_t event)
 {
     return trace_event(w->trace, event)->i == (uint32_t)w->query_tile;
@@ -86,8 +84,6 @@ void walk_seen(const struct walk *w, size_t event, int *lo, int *hi)
         *hi = key_count(&w->attention, (int)e->j);
     }
 }
-
-/* ---- what is left out ---- */
 
 /* Does the step make its array anew, so that what stood there before says nothing? */
 static bool made_anew(const struct event *e)
@@ -163,8 +159,6 @@ static bool shown(const struct walk *w, size_t event)
         return false;
     return auxiliary(e) || changes_row(w, event);
 }
-
-/* ---- steps, groups, lines ---- */
 
 static double ulp_at(enum format f, double exact)
 {
@@ -286,8 +280,6 @@ static void tell(struct walk *w)
     }
     free(events);
 }
-
-/* ---- the run ---- */
 
 /* Every value of one head is kept, with the exact one beside it. */
 static bool room_for(const struct walk *w, struct message *why)

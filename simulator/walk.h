@@ -76,8 +76,6 @@ const double *walk_last(const struct walk *w, enum tensor_name t, const double (
 void walk_seen(const struct walk *w, size_t event, int *lo, int *hi);
 const char *walk_label(enum step step);
 
-/* ---- words: walk_words.c ---- */
-
 /* At most 8 significant digits, as many as fit the width; fewer where they say it all. */
 struct number_text walk_number(double high, double low, int width);
 /* "+0.31", "0", "!" for another kind, "" where there is none. */

@@ -151,8 +151,6 @@ void walk_equation(const struct walk *w, size_t event, char *text, size_t room)
     }
 }
 
-/* ---- with numbers ---- */
-
 enum { TERMS = 4 }; /* of a sum; then "..." */
 
 struct filled {

@@ -94,8 +94,6 @@ static void mpfr_replay_is_sharper(void **unused)
     }
 }
 
-/* ---- contributions ---- */
-
 struct balance {
     double remainder, contributions, whole; /* sums of absolute values */
 };
@@ -240,8 +238,6 @@ static void exact_sites_contribute_nothing(void **unused)
         problem_free(&p);
     }
 }
-
-/* ---- size and speed ---- */
 
 static double seconds(void)
 {

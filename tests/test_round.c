@@ -156,8 +156,6 @@ static void floats_about_boundaries(void **unused)
         check_neighbourhoods(&rows[i]);
 }
 
-/* ---- doubles ---- */
-
 /* Random doubles near a format's range: a random significand, its tail often empty, a midpoint's,
    or one bit from one. */
 static double random_double(enum format f, uint64_t *state)

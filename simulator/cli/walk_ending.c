@@ -221,8 +221,6 @@ void show_changed_answer(struct report *r, const struct walk *w)
     show_words(r, 0, words);
 }
 
-/* ---- what L gives back ---- */
-
 enum { WEIGHTS = 8 };
 
 /* The row's scores over all tiles, as the softmax took them, and exactly; how many. */

@@ -189,8 +189,6 @@ bool play_steps(const struct walk *w, const struct scenario *s, struct message *
     return true;
 }
 
-/* ---- quiz ---- */
-
 /* Right to the digits typed: at least three significant ones, unless fewer say it all. */
 static bool answers(const char *text, double value)
 {

@@ -122,8 +122,6 @@ void show_detail(struct report *r, const struct walk *w, const struct walk_step 
     }
 }
 
-/* ---- as data ---- */
-
 static const char *symbol(enum tensor_name t)
 {
     static const char *const symbols[TENSOR_COUNT] = {

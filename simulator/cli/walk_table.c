@@ -9,8 +9,6 @@
 
 enum { COLUMNS = 80, EXACT_BESIDE_ARTICLE = 10, EXACT_ALONE = 14 };
 
-/* ---- tiles ---- */
-
 static char *few_numbers(const struct tensor *t, const struct walk *w, int64_t head, int64_t first,
                          int count)
 {
@@ -75,8 +73,6 @@ void show_tile(struct report *r, const struct walk *w, int tile)
     show_rule(r, words);
     free(words);
 }
-
-/* ---- steps ---- */
 
 /* The equation's column, a place narrower where one of ours beside the article's is long. */
 static int equation_width(const struct walk *w)

@@ -30,8 +30,6 @@ static const struct fused_level *fused_level(void)
     return levels[cpu_level()];
 }
 
-/* ---- the peers ---- */
-
 struct simulated {
     const struct problem *problem;
     struct simulation simulation;
@@ -113,8 +111,6 @@ static void by_listing(void *with)
     for (int r = 0; r < N; r++)
         plain_row(r);
 }
-
-/* ---- the same bits ---- */
 
 static void same_bits(const char *what, const float *O, const float *lse, const struct result *r)
 {
