@@ -51,7 +51,7 @@ bool source_kind(const struct source *s, enum file_kind *kind, struct message *w
     return true;
 }
 
-static bool refuse_kind(struct message *why, const struct source *s, enum file_kind kind)
+bool refuse_kind(struct message *why, const struct source *s, enum file_kind kind)
 {
     switch (kind) {
     case FILE_EMPTY:
@@ -107,9 +107,9 @@ bool bundle_read(const char *path, enum format words, struct bundle *b, struct m
         return false;
     bool ok = source_kind(&s, &kind, why);
     if (ok && kind == FILE_ZIP)
-        ok = npz_read(&s, words, b, took, why);
+        ok = npz_read(&s, words, READ_ELEMENTS, b, took, why);
     else if (ok && kind == FILE_SAFETENSORS)
-        ok = safetensors_read(&s, b, why);
+        ok = safetensors_read(&s, READ_ELEMENTS, b, why);
     else if (ok)
         ok = refuse_kind(why, &s, kind);
     source_close(&s);

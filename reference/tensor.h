@@ -30,6 +30,7 @@ struct tensor {
 struct named_tensor {
     char name[128];
     struct tensor tensor;
+    uint64_t offset; /* of its elements in the file it was read from */
 };
 
 /* The tensors and text metadata of one file. */

@@ -55,11 +55,19 @@ struct words {
 };
 bool npy_read(const struct source *s, uint64_t offset, uint64_t size, const char *label,
               struct words *words, struct tensor *t, struct message *why);
+/* All but the elements, which begin at *at in the file: t->data stays NULL. */
+bool npy_locate(const struct source *s, uint64_t offset, uint64_t size, const char *label,
+                struct words *words, struct tensor *t, uint64_t *at, struct message *why);
 
-/* Both fill an empty bundle; on failure the caller frees what is there. */
-bool npz_read(const struct source *s, enum format words, struct bundle *b, struct message *took,
-              struct message *why);
-bool safetensors_read(const struct source *s, struct bundle *b, struct message *why);
+/* Both fill an empty bundle, with the elements or, for READ_PLACES, only with where they are; on
+   failure the caller frees what is there. */
+enum read_what { READ_ELEMENTS, READ_PLACES };
+bool npz_read(const struct source *s, enum format words, enum read_what what, struct bundle *b,
+              struct message *took, struct message *why);
+bool safetensors_read(const struct source *s, enum read_what what, struct bundle *b,
+                      struct message *why);
+/* "PATH: the file is empty" and its like: what the file is instead.  Returns false. */
+bool refuse_kind(struct message *why, const struct source *s, enum file_kind kind);
 /* Is this zip file one written by torch.save?  Also false when it is no sound zip file. */
 bool zip_is_torch(const struct source *s);
 

@@ -237,8 +237,8 @@ static bool read_header(const struct source *s, uint64_t at, uint32_t length, co
     return ok;
 }
 
-bool npy_read(const struct source *s, uint64_t offset, uint64_t size, const char *label,
-              struct words *words, struct tensor *t, struct message *why)
+bool npy_locate(const struct source *s, uint64_t offset, uint64_t size, const char *label,
+                struct words *words, struct tensor *t, uint64_t *at, struct message *why)
 {
     uint64_t start = 0, wanted = 0;
     uint32_t length = 0;
@@ -257,10 +257,24 @@ bool npy_read(const struct source *s, uint64_t offset, uint64_t size, const char
                       label, shape_text(h.rank, h.shape).text, format_info(dtype)->name,
                       (unsigned long long)wanted, (unsigned long long)found,
                       found < wanted ? "cut short" : "too many");
-    if (!tensor_new_for(label, t, dtype, h.rank, h.shape, why))
-        return false;
+    *t = (struct tensor){.dtype = dtype, .rank = h.rank};
+    memcpy(t->shape, h.shape, sizeof t->shape);
     tensor_set_strides(t, h.fortran);
-    if (source_read(s, offset + start + length, t->data, wanted, why))
+    *at = offset + start + length;
+    return true;
+}
+
+bool npy_read(const struct source *s, uint64_t offset, uint64_t size, const char *label,
+              struct words *words, struct tensor *t, struct message *why)
+{
+    struct tensor found;
+    uint64_t at, bytes;
+    *t = (struct tensor){0};
+    if (!npy_locate(s, offset, size, label, words, &found, &at, why) ||
+        !tensor_new_for(label, t, found.dtype, found.rank, found.shape, why))
+        return false;
+    memcpy(t->stride, found.stride, sizeof t->stride);
+    if (shape_bytes(t->dtype, t->rank, t->shape, &bytes) && source_read(s, at, t->data, bytes, why))
         return true;
     tensor_free(t);
     return false;

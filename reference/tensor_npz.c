@@ -191,8 +191,21 @@ static bool name_entry(const char *label, const struct entry *e, struct bundle *
     return true;
 }
 
+/* The tensor of one entry, and where its elements are. */
+static bool read_entry(const struct source *s, const struct entry *e, const char *label,
+                       enum read_what what, struct words *words, struct named_tensor *named,
+                       struct message *why)
+{
+    if (!check_crc(s, label, e, why) ||
+        !npy_locate(s, e->data, e->size, label, words, &named->tensor, &named->offset, why))
+        return false;
+    return what == READ_PLACES ||
+           npy_read(s, e->data, e->size, label, words, &named->tensor, why);
+}
+
 static bool read_entries(const struct source *s, const struct directory *d, enum format words,
-                         struct bundle *b, struct message *took, struct message *why)
+                         enum read_what what, struct bundle *b, struct message *took,
+                         struct message *why)
 {
     uint64_t at = 0, total = 0;
     for (uint32_t i = 0; i < d->count; i++) {
@@ -208,8 +221,7 @@ static bool read_entries(const struct source *s, const struct directory *d, enum
         /* Entries that share bytes would let a small file ask for much memory. */
         if ((total += e.size) > d->start)
             return refuse(why, "%s: its bytes belong to another entry too", label);
-        if (!check_crc(s, label, &e, why) ||
-            !npy_read(s, e.data, e.size, label, &met, &named->tensor, why))
+        if (!read_entry(s, &e, label, what, &met, named, why))
             return false;
         b->count++;
         if (met.name != NULL && took->text[0] == 0)
@@ -219,8 +231,8 @@ static bool read_entries(const struct source *s, const struct directory *d, enum
     return true;
 }
 
-bool npz_read(const struct source *s, enum format words, struct bundle *b, struct message *took,
-              struct message *why)
+bool npz_read(const struct source *s, enum format words, enum read_what what, struct bundle *b,
+              struct message *took, struct message *why)
 {
     struct directory d;
     if (zip_is_torch(s))
@@ -230,7 +242,7 @@ bool npz_read(const struct source *s, enum format words, struct bundle *b, struc
         ok = refuse(why, "%s: %u entries; at most %d are read", s->path, d.count, MOST_ENTRIES);
     if (ok) {
         b->tensors = calloc(d.count > 0 ? d.count : 1, sizeof *b->tensors);
-        ok = b->tensors != NULL ? read_entries(s, &d, words, b, took, why)
+        ok = b->tensors != NULL ? read_entries(s, &d, words, what, b, took, why)
                                 : refuse(why, "%s: no memory for %u entries", s->path, d.count);
     }
     free(d.bytes);

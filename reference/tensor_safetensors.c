@@ -264,29 +264,34 @@ static bool read_records(const struct source *s, const cJSON *json, uint64_t roo
     return true;
 }
 
-static bool read_data(const struct source *s, uint64_t data_start, struct bundle *b,
-                      const struct span *spans, struct message *why)
+/* What of each tensor is not known yet: where it is, and its elements. */
+static bool read_data(const struct source *s, uint64_t data_start, enum read_what what,
+                      struct bundle *b, const struct span *spans, struct message *why)
 {
     for (int i = 0; i < b->count; i++) {
         char label[512];
         struct named_tensor *named = &b->tensors[spans[i].index];
         struct tensor shape = named->tensor;
+        named->offset = data_start + spans[i].begin;
+        tensor_set_strides(&named->tensor, false);
+        if (what == READ_PLACES)
+            continue;
         snprintf(label, sizeof label, "%.400s: %s", s->path, quoted_text(named->name).text);
         if (!tensor_new_for(label, &named->tensor, shape.dtype, shape.rank, shape.shape, why) ||
-            !source_read(s, data_start + spans[i].begin, named->tensor.data,
-                         spans[i].end - spans[i].begin, why))
+            !source_read(s, named->offset, named->tensor.data, spans[i].end - spans[i].begin, why))
             return false;
     }
     return true;
 }
 
-bool safetensors_read(const struct source *s, struct bundle *b, struct message *why)
+bool safetensors_read(const struct source *s, enum read_what what, struct bundle *b,
+                      struct message *why)
 {
     cJSON *json;
     uint64_t data_start;
     struct span *spans = NULL;
     bool ok = parse_header(s, &json, &data_start, why);
-    ok = ok && memory_holds(s->path, s->size - data_start, why);
+    ok = ok && (what == READ_PLACES || memory_holds(s->path, s->size - data_start, why));
     if (ok) {
         int count = cJSON_GetArraySize(json);
         b->tensors = calloc((size_t)count + 1, sizeof *b->tensors);
@@ -297,7 +302,7 @@ bool safetensors_read(const struct source *s, struct bundle *b, struct message *
     }
     ok = ok && read_records(s, json, s->size - data_start, b, spans, why) &&
          check_spans(s, b, spans, s->size - data_start, why) &&
-         read_data(s, data_start, b, spans, why);
+         read_data(s, data_start, what, b, spans, why);
     cJSON_Delete(json);
     free(spans);
     return ok;
