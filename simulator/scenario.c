@@ -140,8 +140,13 @@ bool scenario_parse(struct scenario *s, const char *verb, unsigned groups, int a
                 goto refused;
         } else if (s->problem == NULL) {
             text_append(&s->problem, "%s", argv[i]);
+        } else if ((groups & GROUP_COMPARE) != 0 && s->other == NULL) {
+            text_append(&s->other, "%s", argv[i]);
         } else {
-            refuse(why, "%.60s and %.60s: one is right", s->problem, argv[i]);
+            refuse(why,
+                   s->other != NULL ? "%.60s, %.60s and %.60s: two are right"
+                                    : "%.60s and %.60s: one is right",
+                   s->problem, s->other != NULL ? s->other : argv[i], argv[i]);
             goto refused;
         }
     }
@@ -154,6 +159,7 @@ refused:
 void scenario_free(struct scenario *s)
 {
     free(s->problem);
+    free(s->other);
     for (int i = 0; i < OPTION_COUNT; i++)
         free(s->value[i]);
     *s = (struct scenario){0};
@@ -199,15 +205,17 @@ char *scenario_command(const struct scenario *s)
 {
     char *text = NULL;
     text_append(&text, "flashulp %s", s->verb);
-    bool last = s->problem != NULL && is_option(s->problem);
-    if (s->problem != NULL && !last)
-        append_word(&text, s->problem, strlen(s->problem));
+    const char *words[2] = {s->problem, s->other};
+    bool last =
+        (words[0] != NULL && is_option(words[0])) || (words[1] != NULL && is_option(words[1]));
+    for (int i = 0; i < 2 && words[i] != NULL && !last; i++)
+        append_word(&text, words[i], strlen(words[i]));
     for (int i = 0; i < OPTION_COUNT; i++)
         if (s->given[i])
             append_option(&text, (enum option)i, s->value[i]);
-    if (last) {
+    if (last)
         text_append(&text, " --");
-        append_word(&text, s->problem, strlen(s->problem));
-    }
+    for (int i = 0; i < 2 && words[i] != NULL && last; i++)
+        append_word(&text, words[i], strlen(words[i]));
     return text;
 }

@@ -35,7 +35,8 @@ enum option_group {
     GROUP_OUTPUT = 128, /* --out, --lse */
     GROUP_BITS = 256,   /* bits' own */
     GROUP_LIST = 512,
-    GROUP_CLAIMS = 1024 /* claims' own */
+    GROUP_CLAIMS = 1024, /* claims' own */
+    GROUP_COMPARE = 2048 /* compare's own; the verb takes two words */
 };
 
 struct option_info {
@@ -56,6 +57,7 @@ const struct command_info *command_info(enum command c);
 struct scenario {
     const char *verb;
     char *problem;             /* the positional argument, or NULL */
+    char *other;               /* the second, of the verb that takes two, or NULL */
     char *value[OPTION_COUNT]; /* an option's text (repeatable ones: joined by '\n'), or NULL */
     bool given[OPTION_COUNT];
 };

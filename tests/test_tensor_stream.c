@@ -126,16 +126,56 @@ static void test_refused(void **state)
     }
 }
 
+/* A .npy of `count` zero words, the one at `odd` (if any) not zero. */
+static void put_words(const char *name, int64_t count, int64_t odd)
+{
+    struct tensor t;
+    struct message why;
+    assert_true(tensor_new(&t, FORMAT_BF16, 1, &count, &why));
+    if (odd >= 0)
+        tensor_set(&t, odd, 0, 0, 0, 1.0);
+    assert_true(tensor_write_npy(name, &t, true, &why));
+    tensor_free(&t);
+}
+
+/* The digest of two files is that of each, wherever they part. */
 static void test_digest(void **state)
 {
     (void)state;
+    static const struct {
+        int64_t count[2], odd[2];
+    } rows[] = {
+        {{5, 5}, {-1, -1}},
+        {{5, 900}, {-1, 3}},
+        {{1 << 20, 1 << 20}, {-1, -1}},
+        {{1 << 20, 1 << 20}, {-1, (1 << 20) - 1}},
+        {{1 << 20, 1 << 20}, {3, (1 << 19) + 7}},
+        {{(1 << 20) + 1, 1 << 20}, {-1, -1}},
+        {{(1 << 20) - 64, (1 << 20) + 7}, {-1, (1 << 20) + 6}},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct tensor_file f[2];
+        struct sha256_text both[2], one;
+        struct message why;
+        put_words("a", rows[i].count[0], rows[i].odd[0]);
+        put_words("b", rows[i].count[1], rows[i].odd[1]);
+        assert_true(tensor_file_open(&f[0], "a", FORMAT_BF16, &why));
+        assert_true(tensor_file_open(&f[1], "b", FORMAT_BF16, &why));
+        assert_true(tensor_files_sha256(&f[0], &f[1], both, &why));
+        for (int n = 0; n < 2; n++) {
+            assert_true(tensor_file_sha256(&f[n], &one, &why));
+            if (strcmp(one.text, both[n].text) != 0)
+                fail_msg("row %zu file %d: %s, want %s", i, n, both[n].text, one.text);
+            tensor_file_close(&f[n]);
+        }
+    }
     struct tensor_file f;
-    struct message why;
     struct sha256_text digest;
+    struct message why;
     folder_put("x", "\x02\0\0\0\0\0\0\0{}", 10);
     assert_true(tensor_file_open(&f, "x", FORMAT_BF16, &why));
     assert_true(tensor_file_sha256(&f, &digest, &why));
-    /* sha256sum of these ten bytes */
+    /* by sha256sum */
     assert_string_equal(digest.text,
                         "411a485216e432ece6b9af94fa32154cf79a2a56d4f81266baa50063f45092bd");
     tensor_file_close(&f);
