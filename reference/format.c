@@ -140,6 +140,21 @@ double format_round(enum format f, double x, bool saturate)
     }
 }
 
+void format_round_row(enum format f, bool saturate, double *y, const double *x, size_t n)
+{
+    switch (f) {
+#define FORMAT(id, name, bits, p, emin, emax, inf, meaning)                                        \
+    case FORMAT_##id:                                                                              \
+        for (size_t i = 0; i < n; i++)                                                             \
+            y[i] = round_to(&formats[f], p, emin, FORMAT_##id == FORMAT_FP32_FTZ, x[i], saturate); \
+        break;
+#include "reference/formats.def"
+#undef FORMAT
+    default:
+        assert(!"a format");
+    }
+}
+
 /* Code of a magnitude (bits of a double) of the format. */
 static uint64_t code_of(enum format f, uint64_t magnitude)
 {

@@ -7,6 +7,7 @@
 #define FLASHULP_FORMAT_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 enum format {
@@ -37,6 +38,8 @@ bool format_from_name(const char *name, enum format *f, struct message *why);
    counts as overflow.  NaN gives a quiet NaN; fp32-ftz gives zero of x's sign for a subnormal result
    (judged after rounding to fp32: what rounds up to 2^-126 stays). */
 double format_round(enum format f, double x, bool saturate);
+/* The same for n numbers, the format looked at once; y may be x. */
+void format_round_row(enum format f, bool saturate, double *y, const double *x, size_t n);
 
 /* The bits that hold x in f (x must be a value of f), in the low `bits` of the word; NaN is the
    canonical one: 7FC00000, 7FC0, 7E00, 7F (e4m3), 7F (e5m2).  And back (fp32-ftz reads a subnormal
