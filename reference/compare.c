@@ -134,7 +134,7 @@ static void end_row(struct comparison *c)
    halving among the codes of the doubles up to a quotient that is surely enough. */
 static double least_factor(double distance, double want)
 {
-    double r = want == 0 ? INFINITY : distance / fabs(want) * (1 + 0x1p-50);
+    double r = distance / fabs(want) * (1 + 0x1p-50); /* infinite where want is 0 */
     uint64_t low = 0, high; /* low's r is too small */
     if (isinf(r))
         return INFINITY;

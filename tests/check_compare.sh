@@ -108,6 +108,8 @@ prints 1 'passes with  *nothing: no tolerance covers a different kind' nan.npy o
 prints 1 'DIFFER in kind' one.npy nan.npy --rtol 1e30
 prints 1 'DIFFER in kind' one.npy nan.npy --ulp 9223372036854775807
 prints 0 'NaN 1 and 1' nan.npy nan2.npy
+cp nan.npy nan3.npy
+prints 0 'NaN 1 and 1' nan.npy nan3.npy
 prints 1 'DIFFER in kind' inf.npy ninf.npy --atol 1e38
 prints 1 'DIFFER in kind' one.npy inf.npy --rtol 1
 prints 1 'DIFFER in kind' nan.npy inf.npy
