@@ -64,6 +64,8 @@ $(B)/libflashulp.a: $(LIB_OBJ)
 # What the settings were, rewritten only when they change.
 $(B)/%.setting: FORCE
 	@mkdir -p $(@D); echo '$($*)' | cmp -s - $@ || echo '$($*)' >$@
+# Kept: make would delete one that only pattern rules name, and then compile everything again.
+.PRECIOUS: $(B)/%.setting
 $(B)/simulator/data.o: $(B)/PREFIX.setting
 $(B)/simulator/data.o: EXTRA += -DPREFIX='"$(PREFIX)"'
 $(B)/simulator/flashulp.o: EXTRA += -DVERSION='"$(VERSION)"'

@@ -307,6 +307,10 @@ same 'packed, the last number of --out is O[0,3,4,7]' "0x$(last_word packed.npy)
     "$(tail -1 packed.csv | cut -d, -f6)"
 same 'and its row is the fourth' "$(tail -1 packed.csv | cut -d, -f1-4)" '0,3,4,7'
 
+# --- make keeps its settings: without them the next make compiles everything again
+same 'the settings of the build are kept' \
+    "$(ls "${program%/*}/FLAGS.setting" 2>&1)" "${program%/*}/FLAGS.setting"
+
 # --- a trace, written and read
 "$program" trace fa2-4 --snapshots all -o t.trace --perfetto t.json >/dev/null
 same 'a trace read again prints the same' "$("$program" trace t.trace | sed 1d)" \
