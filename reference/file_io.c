@@ -1,12 +1,14 @@
 /* file_io.c: files read by offset and written whole or not at all.
 
    Only regular files are read: a pipe would block and a directory has no bytes.  An output goes to
-   PATH.PID-N.tmp in the same folder, is flushed to the disk and then renamed over PATH. */
+   PATH.PID-N.tmp in the same folder, is flushed to the disk and then renamed over PATH.  The names
+   of temporaries are kept where a signal handler may read them. */
 #include "reference/tensor_file.h"
 
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -109,6 +111,28 @@ bool file_read(const char *path, size_t limit, unsigned char **bytes, size_t *si
     return true;
 }
 
+/* More outputs than these at one time are only less tidy when a signal ends the program. */
+static _Atomic(char *) unfinished[32];
+enum { UNFINISHED = sizeof unfinished / sizeof unfinished[0] };
+
+static void put_in_place_of(char *old, char *new)
+{
+    for (int i = 0; i < UNFINISHED; i++) {
+        char *expected = old;
+        if (atomic_compare_exchange_strong(&unfinished[i], &expected, new))
+            return;
+    }
+}
+
+void files_unlink_unfinished(void)
+{
+    for (int i = 0; i < UNFINISHED; i++) {
+        const char *temporary = atomic_load(&unfinished[i]);
+        if (temporary != NULL)
+            unlink(temporary);
+    }
+}
+
 /* Opens PATH.PID-N.tmp for the first N that is free. */
 static int open_temporary(struct output_file *f)
 {
@@ -119,6 +143,8 @@ static int open_temporary(struct output_file *f)
     for (int n = 0; n < 1000; n++) {
         snprintf(f->temporary, room, "%s.%ld-%d.tmp", f->path, (long)getpid(), n);
         int fd = open(f->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (fd >= 0)
+            put_in_place_of(NULL, f->temporary);
         if (fd >= 0 || errno != EEXIST)
             return fd;
     }
@@ -127,6 +153,8 @@ static int open_temporary(struct output_file *f)
 
 static void forget(struct output_file *f)
 {
+    if (f->temporary != NULL)
+        put_in_place_of(f->temporary, NULL);
     free(f->path);
     free(f->temporary);
     *f = (struct output_file){0};

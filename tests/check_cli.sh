@@ -311,6 +311,26 @@ same 'and its row is the fourth' "$(tail -1 packed.csv | cut -d, -f1-4)" '0,3,4,
 same 'the settings of the build are kept' \
     "$(ls "${program%/*}/FLAGS.setting" 2>&1)" "${program%/*}/FLAGS.setting"
 
+# --- nothing is left behind by a signal, or by the limit on a file's size
+mkdir -p ended
+"$program" run --generate gaussian --shape 1,1,1,20000,1,128 -o ended/o.csv >/dev/null 2>&1 &
+child=$!
+begun=no
+for _ in $(seq 600); do
+    ls ended | grep -q tmp && begun=yes && break
+    sleep 0.05
+done
+kill -TERM $child
+wait $child
+status=$?
+same 'a signal while a file is written leaves none of it' "$begun $status $(ls ended)" 'yes 143 '
+rm -rf ended
+mkdir -p ended
+got=$( (ulimit -f 1 && exec "$program" list sites -o ended/o.csv -o ended/o.json) 2>&1 >/dev/null)
+status=$?
+same 'the limit on a file is a failed write' "$status $got $(ls ended | grep tmp)" \
+    '2 flashulp list: ended/o.csv: cannot be written: File too large; nothing was kept '
+
 # --- a trace, written and read
 "$program" trace fa2-4 --snapshots all -o t.trace --perfetto t.json >/dev/null
 same 'a trace read again prints the same' "$("$program" trace t.trace | sed 1d)" \

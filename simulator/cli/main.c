@@ -1,5 +1,6 @@
 /* main.c: the `flashulp` command: its front page, its help, and the way to each verb. */
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -190,9 +191,27 @@ static int flushed(const char *verb, int status)
     return cli_refused(verb, &why);
 }
 
+static void on_ending(int number)
+{
+    files_unlink_unfinished();
+    signal(number, SIG_DFL);
+    raise(number);
+}
+
+/* Half a file is left by no signal that can be caught; one past the size limit is a failed write. */
+static void catch_endings(void)
+{
+    static const int ending[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE};
+    for (size_t i = 0; i < sizeof ending / sizeof ending[0]; i++)
+        if (signal(ending[i], on_ending) == SIG_IGN)
+            signal(ending[i], SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN);
+}
+
 int main(int argc, char **argv)
 {
     const char *word = argc > 1 ? argv[1] : "--help";
+    catch_endings();
     inputs_register();
     if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0 || strcmp(word, "help") == 0) {
         front_page();

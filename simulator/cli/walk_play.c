@@ -24,11 +24,12 @@ static void give_back(void)
     tcsetattr(STDIN_FILENO, TCSANOW, &before);
 }
 
-/* tcsetattr, write, signal and raise may be called here. */
+/* tcsetattr, write, unlink, signal and raise may be called here. */
 static void on_signal(int number)
 {
     static const char cursor[] = "\033[?25h\n";
     give_back();
+    files_unlink_unfinished();
     if (write(STDOUT_FILENO, cursor, sizeof cursor - 1) < 0)
         _exit(128 + number);
     signal(number, SIG_DFL);
