@@ -210,11 +210,15 @@ static bool result_digest(const struct problem *p, const struct simulation *s,
     return true;
 }
 
-/* The printed kernels know no mask: their empty places and hidden keys would not be one interval. */
-static bool faults_fit(const struct problem *p, const struct simulation *s, struct message *why)
+bool faults_meet_mask(const struct problem *p, unsigned faults)
 {
     bool masked = p->mask.causal || p->mask.left >= 0 || p->mask.right >= 0;
-    if (s->choices.faults >> FAULT_NO_TAIL_MASK & 1 && masked)
+    return faults >> FAULT_NO_TAIL_MASK & 1 && masked;
+}
+
+static bool faults_fit(const struct problem *p, const struct simulation *s, struct message *why)
+{
+    if (faults_meet_mask(p, s->choices.faults))
         return refuse(why, "fault no-tail-mask does not go with a causal or window mask: the printed "
                            "kernel has none; name the other faults (--fault tile-max,zero-start)");
     return true;

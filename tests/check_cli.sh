@@ -331,6 +331,13 @@ status=$?
 same 'the limit on a file is a failed write' "$status $got $(ls ended | grep tmp)" \
     '2 flashulp list: ended/o.csv: cannot be written: File too large; nothing was kept '
 
+# --- a mask leaves every algorithm in the table
+prints 0 '^ fa2 .* yes ' run cap.safetensors --causal --algorithm all
+prints 0 '^ unstable .* yes ' run cap.safetensors --window 1,0 --algorithm all
+prints 0 '^ fa2-printed without fault no-tail-mask, which does not go with a mask.$' \
+    run cap.safetensors --causal --algorithm all
+prints 0 '"fault_left_out":.*"no-tail-mask"' run cap.safetensors --causal --algorithm all --json
+
 # --- a trace, written and read
 "$program" trace fa2-4 --snapshots all -o t.trace --perfetto t.json >/dev/null
 same 'a trace read again prints the same' "$("$program" trace t.trace | sed 1d)" \

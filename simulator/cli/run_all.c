@@ -37,12 +37,21 @@ static bool simulation_of(const struct scenario *s, const struct scenario_input 
     return scenario_simulation(&one, in, simulation, why);
 }
 
+/* One algorithm's fault that a mask rules out must not keep the others from being run. */
+static bool left_out(const struct contest *x, enum algorithm a)
+{
+    return faults_meet_mask(&x->input.problem, algorithm_faults(a));
+}
+
 static bool run_both(struct contest *x, const struct scenario *s, enum algorithm a,
                      struct message *why)
 {
     struct simulation *rounded = &x->simulation[a];
-    if (!simulation_of(s, &x->input, a, rounded, why) ||
-        !simulate(&x->input.problem, rounded, &x->rounded[a], why))
+    if (!simulation_of(s, &x->input, a, rounded, why))
+        return false;
+    if (left_out(x, a))
+        rounded->choices.faults &= ~(1u << FAULT_NO_TAIL_MASK);
+    if (!simulate(&x->input.problem, rounded, &x->rounded[a], why))
         return false;
     struct simulation exact = *rounded;
     exact.policy = policy_all_exact(&rounded->policy);
@@ -114,6 +123,8 @@ static void say_one(struct report *r, const struct contest *x, struct json *list
     json_real(j, "max_ulp", e->max_ulp);
     json_real(j, "max_roundoffs", x->verdict[a].max_roundoffs);
     json_truth(j, "attention_in_exact_arithmetic", attention);
+    if (left_out(x, a))
+        json_string(j, "fault_left_out", fault_name(FAULT_NO_TAIL_MASK));
 }
 
 static void say(struct report *r, const struct contest *x)
@@ -133,6 +144,10 @@ static void say(struct report *r, const struct contest *x)
     report_text(r, "\n error in roundoffs of %s, 2^-%d sum |weight value|; a correct rounding errs\n"
                    " by at most 1 where nothing cancels.  \"if exact?\": with no rounding at all.\n",
                 format, format_info(out_format(x))->precision);
+    for (int a = 0; a < ALGORITHM_COUNT; a++)
+        if (left_out(x, (enum algorithm)a))
+            report_text(r, " %s without fault %s, which does not go with a mask.\n",
+                        algorithm_info((enum algorithm)a)->name, fault_name(FAULT_NO_TAIL_MASK));
 }
 
 bool run_all(const struct scenario *s, struct report *r, struct message *why)
