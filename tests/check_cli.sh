@@ -338,6 +338,14 @@ prints 0 '^ fa2-printed without fault no-tail-mask, which does not go with a mas
     run cap.safetensors --causal --algorithm all
 prints 0 '"fault_left_out":.*"no-tail-mask"' run cap.safetensors --causal --algorithm all --json
 
+# --- 80 columns
+for words in 0x41C76987 0xFF7FFFFF '-1.23456789e-38 --format fp64' '-1.23456789e-38 --format tf32' \
+    '0.1 --format bf16'; do
+    # shellcheck disable=SC2086
+    same "bits $words has no line of more than 80 columns" \
+        "$("$program" bits $words | awk 'length > 80')" ''
+done
+
 # --- a trace, written and read
 "$program" trace fa2-4 --snapshots all -o t.trace --perfetto t.json >/dev/null
 same 'a trace read again prints the same' "$("$program" trace t.trace | sed 1d)" \

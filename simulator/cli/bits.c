@@ -125,7 +125,8 @@ static void add_place(struct report *r, const char *text, enum format f,
     else
         report_text(r, " input %.40s lies %+.3f ulp %s it", text, p->ulps,
                     p->side > 0 ? "above" : "below");
-    report_text(r, "\n next up %s; next down %s; 1 ulp = 2^%d\n", up.text, down.text, exponent - 1);
+    report_text(r, "\n next up %s; next down %s;%s1 ulp = 2^%d\n", up.text, down.text,
+                strlen(up.text) + strlen(down.text) > 40 ? "\n " : " ", exponent - 1);
     if (p->side != 0)
         report_text(r, " rounds %s: %s\n", p->side > 0 ? "down" : "up",
                     p->tie ? "a tie, to the even fraction" : "nearest, not a tie");
@@ -136,9 +137,9 @@ static void add_details(struct report *r, const char *text, enum format f,
 {
     struct fields x = fields_of(f, p->value);
     int w = (int)strlen(x.fraction);
-    report_text(r, " %s %s %s   %s   %s%s\n", x.sign, x.exponent, x.fraction, x.hex,
-                number_text(f, p->value).text,
-                w > 23   ? ""
+    report_text(r, " %s %s %s%s%s   %s%s\n", x.sign, x.exponent, x.fraction,
+                w > 23 ? "\n " : "   ", x.hex, number_text(f, p->value).text,
+                w == 23  ? "\n (sign exponent fraction)"
                 : w > 10 ? "   (sign exponent fraction)"
                          : "      (sign exponent fraction)");
     add_place(r, text, f, p);
