@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -107,9 +108,12 @@ refused:
 bool parse_real(const char *option, const char *text, double *x, struct message *why)
 {
     char *end;
+    errno = 0;
     *x = strtod(text, &end);
     if (end == text || *end != 0)
         return refuse(why, "%s %.40s: a number is right", option, text);
+    if (errno == ERANGE && (*x == 0 || isinf(*x)))
+        return refuse(why, "%s %.40s: a number that a double can hold is right", option, text);
     return true;
 }
 

@@ -122,6 +122,8 @@ refused 'run: --window -2,0: a side is -1 (unlimited) or 0 and more' run fa2-4 -
 refused 'run: --softcap -1: 0 (none) or a positive number is right' run fa2-4 --softcap -1
 refused 'run: --softcap nan: 0 (none) or a positive number is right' run fa2-4 --softcap nan
 refused 'run: --scale inf: a finite number is right' run fa2-4 --scale inf
+refused 'run: --scale 1e400: a number that a double can hold is right' run fa2-4 --scale 1e400
+refused 'run: --softcap 1e-400: a number that a double can hold is right' run fa2-4 --softcap 1e-400
 refused 'run: --cu-seqlens of k ends with 1, but k has 4 rows' run fa2-4 --cu-seqlens 0,1
 refused 'run: --tile 0,-1: -1 is outside 0 to 65536' run fa2-4 --tile 0,-1
 refused 'run: --threads 0: a whole number from 1 to 1024 is right' run fa2-4 --threads 0
