@@ -7,17 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct quoted quoted(const char *text, size_t length)
-{
-    enum { MOST = 60 };
-    struct quoted q = {""};
-    for (size_t i = 0; i < length && i < MOST; i++)
-        q.text[i] = text[i] >= 32 && text[i] < 127 ? text[i] : '?';
-    if (length > MOST)
-        memcpy(q.text + MOST, "...", 4);
-    return q;
-}
-
 bool refuse_torch(struct message *why, const char *path)
 {
     return refuse(why,

@@ -15,6 +15,17 @@ bool refuse(struct message *why, const char *format, ...)
     return false;
 }
 
+struct quoted quoted(const char *text, size_t length)
+{
+    enum { MOST = 60 };
+    struct quoted q = {""};
+    for (size_t i = 0; i < length && i < MOST; i++)
+        q.text[i] = text[i] >= 32 && text[i] < 127 ? text[i] : '?';
+    if (length > MOST)
+        memcpy(q.text + MOST, "...", 4);
+    return q;
+}
+
 /* Letters to insert, delete or replace between a and b, case ignored (Levenshtein); names longer
    than the table count as far. */
 static int edit_distance(const char *a, const char *b)

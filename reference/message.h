@@ -6,6 +6,7 @@
 #define FLASHULP_MESSAGE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 struct message {
     char text[640];
@@ -13,6 +14,12 @@ struct message {
 
 /* Writes the sentence (cut at the buffer's end) and returns false: `return refuse(why, "...")`. */
 bool refuse(struct message *why, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Text from a file made fit for a message: at most 60 characters, unprintable ones as '?'. */
+struct quoted {
+    char text[64];
+};
+struct quoted quoted(const char *text, size_t length);
 
 /* The name in names[0..count) nearest to `word` by edit distance, or NULL when none is near
    (more than a third of the letters differ): for "did you mean". */

@@ -30,12 +30,6 @@ bool source_kind(const struct source *s, enum file_kind *kind, struct message *w
 /* "PATH: a PyTorch file ...": how to convert it.  Returns false. */
 bool refuse_torch(struct message *why, const char *path);
 
-/* Text from a file made fit for a message: at most 60 characters, unprintable ones as '?'. */
-struct quoted {
-    char text[64];
-};
-struct quoted quoted(const char *text, size_t length);
-
 size_t dtype_bytes(enum format dtype);
 /* Bytes of a dense tensor; false if the product, zeros taken as ones, passes 2^60. */
 bool shape_bytes(enum format dtype, int rank, const int64_t *shape, uint64_t *bytes);

@@ -219,7 +219,8 @@ static bool take_tensor(const char *path, struct bundle *b, const char *name, st
             return true;
         }
         if (i < 6)
-            text_append(&others, "%s%.30s", i > 0 ? ", " : "", b->tensors[i].name);
+            text_append(&others, "%s%.30s", i > 0 ? ", " : "",
+                        quoted(b->tensors[i].name, strlen(b->tensors[i].name)).text);
     }
     refuse(why, "%.200s: no tensor named %s; it has %s%s", path, name,
            others != NULL ? others : "none", b->count > 6 ? ", ..." : "");

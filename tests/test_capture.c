@@ -134,6 +134,9 @@ static void test_missing_tensor(void **state)
     write_capture(none, 0, "value");
     assert_false(scenario_problem(&s, &in, &why));
     assert_string_equal(why.text + strlen(path) + 2, "no tensor named v; it has q, k, value");
+    write_capture(none, 0, "v\033[31m");
+    assert_false(scenario_problem(&s, &in, &why));
+    assert_string_equal(why.text + strlen(path) + 2, "no tensor named v; it has q, k, v?[31m");
     scenario_free(&s);
 }
 
