@@ -92,19 +92,18 @@ static void say_heads(char **text, const struct comparison *c)
         low = c->head_differ[h] < low ? c->head_differ[h] : low;
         high = c->head_differ[h] > high ? c->head_differ[h] : high;
     }
-    text_append(text, " by head             %s .. %s per head", grouped(low).text,
-                grouped(high).text);
-    if (odd == 0)
-        text_append(text, ", all alike (a layout bug would not be)\n");
-    else
-        text_append(text, ", but");
+    char *words = NULL;
+    text_append(&words, "%s .. %s per head, %s", grouped(low).text, grouped(high).text,
+                odd == 0 ? "all alike (a layout bug would not be)" : "but");
     for (int64_t h = 0; h < c->heads && odd > 0; h++)
         if (marks[h] && said++ < MOST)
-            text_append(text, "%s head %" PRId64 ": %s", said > 1 ? "," : "", h,
+            text_append(&words, "%s head %" PRId64 ": %s", said > 1 ? "," : "", h,
                         grouped(c->head_differ[h]).text);
     if (odd > MOST)
-        text_append(text, ", and %s more", grouped(odd - MOST).text);
-    text_append(text, odd > 0 ? "\n" : "");
+        text_append(&words, ", and %s more", grouped(odd - MOST).text);
+    text_append(text, " by head             ");
+    text_wrapped(text, 21, 21, words);
+    free(words);
     free(marks);
 }
 
