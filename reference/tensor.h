@@ -89,7 +89,7 @@ struct output_file {
 bool file_begin(struct output_file *f, const char *path, bool force, struct message *why);
 bool file_commit(struct output_file *f, struct message *why);
 void file_abandon(struct output_file *f);
-/* Removes the temporaries of all files begun; a signal handler may call it before the program ends. */
+/* Removes the temporaries of all files begun; a signal handler may call it. */
 void files_unlink_unfinished(void);
 
 /* A whole regular file in memory, with a zero byte behind it; at most `limit` bytes. */

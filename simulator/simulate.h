@@ -92,7 +92,7 @@ struct choices simulation_choices(const struct simulation *s, const struct head 
 /* The faults an algorithm has when none is named: fa2-printed all three, others none. */
 unsigned algorithm_faults(enum algorithm a);
 /* Is no-tail-mask among the faults, and the problem's mask causal or a window?  Not simulated: the
-   printed kernels know no mask, and their empty places and hidden keys would not be one interval. */
+   printed kernels know no mask; their empty places and hidden keys would not be one interval. */
 bool faults_meet_mask(const struct problem *p, unsigned faults);
 
 /* Outputs of the chosen units in the units' order: O has Nq * D numbers each, lse Nq.  Doubles hold

@@ -309,6 +309,14 @@ same 'packed, the last number of --out is O[0,3,4,7]' "0x$(last_word packed.npy)
     "$(tail -1 packed.csv | cut -d, -f6)"
 same 'and its row is the fourth' "$(tail -1 packed.csv | cut -d, -f1-4)" '0,3,4,7'
 
+# --- make demo
+if [ -n "$source" ]; then
+    build=${program%/*}
+    same 'make demo shows at most 40 lines of at most 80 columns' "$(cd "$source/../.." &&
+        sh tests/demo.sh "$build" | sed "s,$build,build," |
+        awk 'length > 80 { print } END { print NR > 0 && NR <= 40 }')" 1
+fi
+
 # --- make keeps its settings: without them the next make compiles everything again
 same 'the settings of the build are kept' \
     "$(ls "${program%/*}/FLAGS.setting" 2>&1)" "${program%/*}/FLAGS.setting"

@@ -198,7 +198,7 @@ static void on_ending(int number)
     raise(number);
 }
 
-/* Half a file is left by no signal that can be caught; one past the size limit is a failed write. */
+/* No signal that can be caught leaves half a file; the limit on a file's size is a failed write. */
 static void catch_endings(void)
 {
     static const int ending[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE};
