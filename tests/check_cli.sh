@@ -314,7 +314,7 @@ if [ -n "$source" ]; then
     build=${program%/*}
     same 'make demo shows at most 40 lines of at most 80 columns' "$(cd "$source/../.." &&
         sh tests/demo.sh "$build" | sed "s,$build,build," |
-        awk 'length > 80 { print } END { print NR > 0 && NR <= 40 }')" 1
+        awk 'length > 80 { print } END { print (NR > 0 && NR <= 40) }')" 1
 fi
 
 # --- make keeps its settings: without them the next make compiles everything again
