@@ -81,18 +81,18 @@ bool format_from_name(const char *name, enum format *f, struct message *why)
 }
 
 /* A magnitude (bits of a double) rounded to a multiple of the format's spacing there, ties to even,
-   without an upper limit.  Infinity stays. */
+   without an upper limit.  Infinity stays; a NaN stays above every finite number. */
 static inline uint64_t round_magnitude(uint64_t magnitude, int precision, int emin)
 {
-    int exponent = (int)(magnitude >> FRACTION_BITS) - BIAS;
     int dropped = FRACTION_BITS + 1 - precision; /* low significand bits to round away */
     if (dropped == 0)
         return magnitude;
-    if (exponent >= emin) {
+    if (magnitude >= (uint64_t)(emin + BIAS) << FRACTION_BITS) {
         uint64_t odd = (magnitude >> dropped) & 1, half = UINT64_C(1) << (dropped - 1);
         /* A carry out of the fraction adds 1 to the exponent field and leaves a zero fraction. */
         return (magnitude + half - 1 + odd) & ~(2 * half - 1);
     }
+    int exponent = (int)(magnitude >> FRACTION_BITS) - BIAS;
     dropped += emin - exponent;
     if (dropped > FRACTION_BITS + 1)
         return 0; /* below half the smallest number, as every subnormal double is */
@@ -109,15 +109,15 @@ static inline double round_to(const struct format_info *info, int precision, int
                               double x, bool saturate)
 {
     uint64_t sign = bits_of(x) & SIGN, magnitude = bits_of(x) & ~SIGN;
-    if (magnitude > INFINITY_BITS)
-        return double_of(bits_of(x) | NAN_BITS);
     if (precision == 0)
-        return x;
+        return magnitude > INFINITY_BITS ? double_of(bits_of(x) | NAN_BITS) : x;
     magnitude = round_magnitude(magnitude, precision, emin);
     if (flush && magnitude < (uint64_t)(emin + BIAS) << FRACTION_BITS)
         magnitude = 0;
     uint64_t largest = bits_of(info->largest);
     if (magnitude > largest) {
+        if ((bits_of(x) & ~SIGN) > INFINITY_BITS)
+            return double_of(bits_of(x) | NAN_BITS);
         if (!saturate && !info->has_infinity)
             return double_of(NAN_BITS);
         magnitude = saturate ? largest : INFINITY_BITS;
