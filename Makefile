@@ -99,14 +99,19 @@ $(B)/tests/bench/%: tests/bench/%.c $(B)/libflashulp.a
 $(B)/tests/bench/bench_trace: $(B)/tests/bench/unnoted_fa2.o
 $(B)/tests/bench/bench_fa2: $(foreach l,$(LEVELS),$(B)/tests/bench/fused_fa2.$(l).o)
 
+# A silent build on every core, unless make was given a -j of its own.
+CORES    := $(shell nproc 2>/dev/null || echo 1)
+BUILD     = $(MAKE) -q $(B)/flashulp >/dev/null 2>&1 || echo "building: a minute or two on two cores"; \
+            $(MAKE) --no-print-directory -s $(if $(filter -j%,$(MAKEFLAGS)),,-j$(CORES))
+
 demo: deps
-	@$(MAKE) --no-print-directory -s all && tests/demo.sh $(B)
+	@$(BUILD) all && tests/demo.sh $(B)
 
 test: deps
-	@$(MAKE) --no-print-directory -s all && $(MAKE) --no-print-directory -s $(TESTS) && tests/run.sh $(B) quick
+	@$(BUILD) all $(TESTS) && tests/run.sh $(B) quick
 
 test-full: deps
-	@$(MAKE) --no-print-directory -s all && $(MAKE) --no-print-directory -s $(TESTS) && tests/run.sh $(B) full
+	@$(BUILD) all $(TESTS) && tests/run.sh $(B) full
 
 test-asan:
 	@$(MAKE) --no-print-directory B=$(B)-asan OPT=-O1 CFLAGS="-g -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer" test

@@ -304,10 +304,11 @@ static bool check(struct report *r, const struct finished *x, struct message *wh
     report_text(r, "certified  %s of %s outputs are correctly rounded (%.1f %%)\n",
                 grouped(e.correctly_rounded).text, grouped(e.elements).text,
                 e.elements > 0 ? 100.0 * (double)e.correctly_rounded / (double)e.elements : 100.0);
-    report_text(r, "           largest error %.3f ulp, mean %+.4f ulp of %s\n", e.max_ulp,
-                error_bias(&e), format_info(out_format(x))->name);
-    report_text(r, "           largest error %.2f roundoffs of the uncancelled sum, 2^-%d sum |w v|\n",
-                verdict.max_roundoffs, format_info(out_format(x))->precision);
+    if (e.different_kind < e.elements)
+        report_text(r, "           largest error %.3f ulp, mean %+.4f ulp of %s\n"
+                       "           largest error %.2f roundoffs of the uncancelled sum, 2^-%d sum |w v|\n",
+                    e.max_ulp, error_bias(&e), format_info(out_format(x))->name,
+                    verdict.max_roundoffs, format_info(out_format(x))->precision);
     if (e.different_kind > 0)
         report_text(r, "           %s outputs are of another kind (NaN or infinite)\n",
                     grouped(e.different_kind).text);
@@ -358,7 +359,8 @@ static bool run(struct finished *x, struct report *r, struct message *why)
     const struct scenario *s = x->scenario;
     if (s->value[OPTION_ALGORITHM] != NULL && strcmp(s->value[OPTION_ALGORITHM], "all") == 0) {
         if (s->given[OPTION_OUT] || s->given[OPTION_LSE])
-            return refuse(why, "--algorithm all has no one output: name an algorithm for --out and --lse");
+            return refuse(
+                why, "--algorithm all has no one output: name an algorithm for --out and --lse");
         return report_check_outputs(s, "json md csv", NULL, 0, why) && run_all(s, r, why);
     }
     if (!report_check_outputs(s, "json md csv safetensors", files, 2, why) ||

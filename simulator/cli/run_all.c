@@ -109,6 +109,8 @@ static void say_one(struct report *r, const struct contest *x, struct json *list
     char worst[24], digest[24];
     snprintf(worst, sizeof worst, x->verdict[a].max_roundoffs < 1e5 ? "%.2f" : "%.1e",
              x->verdict[a].max_roundoffs);
+    if (e->different_kind == e->elements) /* no error was finite */
+        snprintf(worst, sizeof worst, "-");
     snprintf(digest, sizeof digest, "%016llx", (unsigned long long)x->rounded[a].digest);
     report_text(r, " %-12s %6.1f %% %12s   %-12s %s%s\n", algorithm_info(a)->name, share, worst,
                 attention ? "yes" : "NO", digest, e->different_kind ? "  NaN or Inf" : "");
