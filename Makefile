@@ -30,7 +30,7 @@ CLI_OBJ  := $(patsubst %.c,$(B)/%.o,$(wildcard simulator/cli/*.c $(GSL_ONLY)))
 TESTS    := $(patsubst tests/%.c,$(B)/tests/%,$(wildcard tests/test_*.c)) $(B)/tests/digests
 BENCHES  := $(patsubst tests/bench/%.c,$(B)/tests/bench/%,$(wildcard tests/bench/bench_*.c))
 
-.PHONY: all help demo test test-full test-asan bench clean check-arrows deps install uninstall dist FORCE
+.PHONY: all help demo test test-full test-asan bench clean check-arrows check-docs deps install uninstall dist FORCE
 all: $(B)/flashulp
 
 help:
@@ -130,6 +130,10 @@ dist:
 
 deps:
 	@tests/deps.sh
+
+## make check-docs  what README shows is what the command prints
+check-docs: all
+	@FLASHULP_BUILD=$(B) tests/check_readme.sh
 
 check-arrows:
 	@tests/check_arrows.sh

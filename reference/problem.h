@@ -1,4 +1,4 @@
-/* problem.h: what is to be computed: Q, K, V and the rules of visibility.  DESIGN section 5 in code.
+/* problem.h: what is to be computed: Q, K, V and the rules of visibility.
 
    Contracts: query head h reads key head h / (Hq/Hkv).  Causal is bottom-right: query r sees keys
    <= r + Nk - Nq; top-left drops the offset.  A window (left, right) lets query r see keys
