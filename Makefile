@@ -131,7 +131,7 @@ dist:
 deps:
 	@tests/deps.sh
 
-## make check-docs  what README shows is what the command prints
+## make check-docs what README shows is what the command prints
 check-docs: all
 	@FLASHULP_BUILD=$(B) tests/check_readme.sh
 
