@@ -24,45 +24,6 @@
    by itself, subnormals becoming zeros (fp32-ftz); by one more step, to a narrower format. */
 enum kind { KIND_MACHINE, KIND_FLUSHED, KIND_NARROW };
 
-INLINE int format_precision(enum format f)
-{
-    switch (f) {
-#define FORMAT(id, name, bits, p, emin, emax, inf, meaning) \
-    case FORMAT_##id: \
-        return p;
-#include "reference/formats.def"
-#undef FORMAT
-    default:
-        return 0;
-    }
-}
-
-INLINE int format_emin(enum format f)
-{
-    switch (f) {
-#define FORMAT(id, name, bits, p, emin, emax, inf, meaning) \
-    case FORMAT_##id: \
-        return emin;
-#include "reference/formats.def"
-#undef FORMAT
-    default:
-        return 0;
-    }
-}
-
-INLINE int format_emax(enum format f)
-{
-    switch (f) {
-#define FORMAT(id, name, bits, p, emin, emax, inf, meaning) \
-    case FORMAT_##id: \
-        return emax;
-#include "reference/formats.def"
-#undef FORMAT
-    default:
-        return 0;
-    }
-}
-
 INLINE double double_of(uint64_t bits)
 {
     double x;
@@ -93,9 +54,9 @@ INLINE double power_of_two(int e)
 /* The largest finite number; e4m3 gives its top code to NaN. */
 INLINE double format_top(enum format f)
 {
-    int p = format_precision(f);
-    int last = f == FORMAT_E4M3 ? p - 2 : p - 1;
-    return (2.0 - power_of_two(-last)) * power_of_two(format_emax(f));
+    const struct format_info *info = format_info(f);
+    int last = f == FORMAT_E4M3 ? info->precision - 2 : info->precision - 1;
+    return (2.0 - power_of_two(-last)) * power_of_two(info->emax);
 }
 
 /* A format of p <= 24 bits, as its numbers lie on the line. */
@@ -107,9 +68,10 @@ struct grid {
 
 INLINE struct grid grid_of(enum format f, bool saturate)
 {
+    const struct format_info *info = format_info(f);
     double top = format_top(f);
-    return (struct grid){power_of_two(format_emin(f)), power_of_two(format_emax(f) + 1),
-                         1.5 * power_of_two(53 - format_precision(f)), top,
+    return (struct grid){power_of_two(info->emin), power_of_two(info->emax + 1),
+                         1.5 * power_of_two(53 - info->precision), top,
                          saturate ? top : f == FORMAT_E4M3 ? (double)NAN : (double)INFINITY};
 }
 
