@@ -4,6 +4,13 @@
 
 #include "simulator/scenario_draft.h"
 
+/* An alignment moves the diagonal of a causal mask and of a window, nothing else. */
+static bool align_matters(const struct mask *m, struct message *why)
+{
+    return m->causal || m->left != -1 || m->right != -1 ||
+           refuse(why, "--causal-align goes with --causal or --window");
+}
+
 static bool read_mask(const struct scenario *s, struct mask *m, struct message *why)
 {
     const char *align = s->value[OPTION_CAUSAL_ALIGN], *window = s->value[OPTION_WINDOW];
@@ -16,13 +23,13 @@ static bool read_mask(const struct scenario *s, struct mask *m, struct message *
             return refuse(why, "--causal-align %.40s: bottom-right or top-left is right", align);
         m->align = top_left ? ALIGN_TOP_LEFT : ALIGN_BOTTOM_RIGHT;
     }
-    if (window == NULL)
-        return true;
-    if (!parse_integers("--window", window, "L,R", 2, INT64_MIN, INT64_MAX, sides, why))
-        return false;
-    m->left = sides[0];
-    m->right = sides[1];
-    return true;
+    if (window != NULL) {
+        if (!parse_integers("--window", window, "L,R", 2, INT64_MIN, INT64_MAX, sides, why))
+            return false;
+        m->left = sides[0];
+        m->right = sides[1];
+    }
+    return align == NULL || align_matters(m, why);
 }
 
 static bool read_lengths(const struct scenario *s, struct draft *d, struct message *why)

@@ -53,6 +53,20 @@ static enum policy_id policy_for(enum format held)
     }
 }
 
+/* Does a line name the site that an earlier one names?  The last would win silently. */
+static bool sites_once(const struct scenario *s, enum option o, struct message *why)
+{
+    for (const char *at = s->value[o]; at != NULL; at = strchr(at, '\n')) {
+        at += *at == '\n';
+        size_t site = strcspn(at, "=\n");
+        for (const char *before = s->value[o]; before < at; before += strcspn(before, "\n") + 1)
+            if (strcspn(before, "=\n") == site && strncmp(before, at, site) == 0)
+                return refuse(why, "%s names %.*s twice; once is right", option_info(o)->name,
+                              (int)(site < 40 ? site : 40), at);
+    }
+    return true;
+}
+
 /* Calls `apply` with every line of a repeatable option. */
 static bool each_line(const char *lines, struct policy *p,
                       bool (*apply)(struct policy *, const char *, struct message *),
@@ -81,7 +95,8 @@ bool scenario_policy(const struct scenario *s, enum format held, struct policy *
         *p = policy_table(policy_for(held));
     else if (!policy_from_name(s->value[OPTION_POLICY], p, why))
         return false;
-    return each_line(s->value[OPTION_SET], p, policy_set, why) &&
+    return sites_once(s, OPTION_SET, why) && sites_once(s, OPTION_ORDER, why) &&
+           each_line(s->value[OPTION_SET], p, policy_set, why) &&
            each_line(s->value[OPTION_ORDER], p, policy_order, why) &&
            (s->value[OPTION_SPECIAL] == NULL || policy_special(p, s->value[OPTION_SPECIAL], why));
 }
@@ -228,6 +243,17 @@ static bool read_number(const struct scenario *s, enum option o, int64_t least, 
     return true;
 }
 
+static bool read_precision(const struct scenario *s, struct simulation *simulation,
+                           struct message *why)
+{
+    if (!read_number(s, OPTION_PRECISION, 24, 1 << 16, &simulation->precision, why))
+        return false;
+    if (s->given[OPTION_PRECISION] && simulation->arith != &arith_mpfr)
+        return refuse(why, "--precision is for mpfr, and this run is in %s; --arith mpfr is right",
+                      simulation->arith->name);
+    return true;
+}
+
 bool scenario_simulation(const struct scenario *s, const struct scenario_input *in,
                          struct simulation *simulation, struct message *why)
 {
@@ -239,7 +265,7 @@ bool scenario_simulation(const struct scenario *s, const struct scenario_input *
            scenario_policy(s, held, &simulation->policy, why) &&
            choose_faults(s, simulation, why) && choose_tiles(s, simulation, why) &&
            tiles_fit(&in->problem, simulation, why) && choose_arithmetic(s, in, simulation, why) &&
-           read_number(s, OPTION_PRECISION, 24, 1 << 16, &simulation->precision, why) &&
+           read_precision(s, simulation, why) &&
            read_number(s, OPTION_THREADS, 1, 1024, &simulation->threads, why);
 }
 
