@@ -136,6 +136,18 @@ refused 'run: standard: tiles of 200,000 queries and 200,000 keys, D 1, hold mor
 refused 'run: fa2: tiles of 65,536 queries and 65,536 keys, D 1, hold more than 2^30 numbers; smaller ones are right' \
     run fa2-4 --tile 65536,65536
 
+# --- an option that would do nothing, or undo another
+refused 'run: --precision is for mpfr, and this run is in float; --arith mpfr is right' \
+    run fa2-4 --precision 100
+refused 'walk: --precision is for mpfr, and this run is in double; --arith mpfr is right' \
+    walk fa2-4 --precision 100 --arith double
+refused 'run: --causal-align goes with --causal or --window' run fa2-4 --causal-align top-left
+refused 'exact: --causal-align goes with --causal or --window' \
+    exact fa2-4 --window -1,-1 --causal-align bottom-right
+refused 'run: --set names PROB twice; once is right' run fa2-4 --set PROB=bf16 --set PROB=fp16
+refused 'run: --order names ROW_SUM twice; once is right' \
+    run fa2-4 --order ROW_SUM=seq --order OUT_ACC=seq --order ROW_SUM=pairwise
+
 # --- captures that have names
 source=$(cd "$(dirname "$program")/../tests/data" 2>/dev/null && pwd)
 refused 'run: FLASHULP_DATA is /nowhere, which has no minilm-layer4.safetensors; the folder that has it, such as tests/data of the source, is right' \
@@ -225,6 +237,11 @@ if [ -w /dev/full ]; then
 fi
 
 # --- what the verbs print
+prints 0 '0x41C76987' run fa2-4 --precision 100 --arith mpfr
+prints 0 '0x' run fa2-4 --policy exact --precision 100
+prints 0 '0x' run fa2-4 --causal --causal-align top-left
+prints 0 '0x' run fa2-4 --window 1,0 --causal-align top-left
+prints 0 'fp32+' run fa2-4 --set PROB=bf16 --set PROB_RESCALE=fp16 --order ROW_SUM=pairwise
 prints 0 '^usage: flashulp VERB' --help
 prints 0 '^usage: flashulp run PROBLEM' run --help
 prints 0 '^flashulp 0' --version
@@ -355,6 +372,16 @@ for words in 0x41C76987 0xFF7FFFFF '-1.23456789e-38 --format fp64' '-1.23456789e
     same "bits $words has no line of more than 80 columns" \
         "$("$program" bits $words | awk 'length > 80')" ''
 done
+
+for words in 'exact fa2-4 --digits 40' 'exact fa2-4 --digits 61' 'exact fa2-4 --digits 300' \
+    $("$program" list | awk '{ print "list:" $1 }'); do
+    # shellcheck disable=SC2086
+    same "$words has no line of more than 80 columns" \
+        "$("$program" $(echo "$words" | tr : ' ') | awk 'length > 80')" ''
+done
+same 'digits over several lines are the digits' \
+    "$("$program" exact fa2-4 --digits 101 | sed -n '2,4p' | tr -d ' \n' | sed 's,^O\[[0-9,]*\],,')" \
+    "$("$program" exact fa2-4 --digits 101 --json | sed -n 's/.*\[*"\(24\.[0-9]*\)".*/\1/p')"
 
 # --- a trace, written and read
 "$program" trace fa2-4 --snapshots all -o t.trace --perfetto t.json >/dev/null

@@ -30,6 +30,18 @@ static struct row_place row_place(const struct problem *p, const struct selectio
     return (struct row_place){h.batch, h.head, h.q0 + selection->row[i]};
 }
 
+/* A number longer than its line goes on below itself, 50 digits a line. */
+static void show_number(struct report *r, const char *where, const char *digits)
+{
+    enum { ROOM = 60, A_LINE = 50 };
+    int length = (int)strlen(digits), line = length;
+    if (length > ROOM)
+        line = A_LINE + (digits[0] == '-') + (memchr(digits, '.', A_LINE) != NULL);
+    report_text(r, " %-18s %.*s\n", where, line, digits);
+    for (int at = line; at < length; at += A_LINE)
+        report_text(r, "%20s%.*s\n", "", A_LINE, digits + at);
+}
+
 /* O[b,h,n,d], or with d = -1 L[b,h,n]; the text shows the first numbers only. */
 static void add_number(struct report *r, bool shown, const struct row_place *at, int64_t d,
                        const char *digits)
@@ -42,7 +54,7 @@ static void add_number(struct report *r, bool shown, const struct row_place *at,
         snprintf(where, sizeof where, "L[%lld,%lld,%lld]", (long long)at->b, (long long)at->h,
                  (long long)at->n);
     if (shown)
-        report_text(r, " %-18s %s\n", where, digits);
+        show_number(r, where, digits);
     report_row(r, "%s\t%s", where, digits);
 }
 

@@ -19,8 +19,10 @@ static void entry(struct report *r, struct json *list, const char *name, const c
     struct json *j = json_object(list, NULL);
     report_text(r, " %-*s ", NAME - 2, name);
     text_wrapped(&r->text, NAME, NAME, meaning);
-    if (note[0] != 0)
-        report_text(r, "%*s%s\n", NAME, "", note);
+    if (note[0] != 0) {
+        report_text(r, "%*s", NAME, "");
+        text_wrapped(&r->text, NAME, NAME, note);
+    }
     report_row(r, "%s\t%s\t%s", name, meaning, note);
     json_string(j, "name", name);
     json_string(j, "meaning", meaning);
@@ -194,7 +196,7 @@ static void list_architectures(struct report *r, struct json *list)
     for (int i = 0; i < ARCHITECTURE_COUNT; i++) {
         const struct architecture_info *a = architecture_info((enum architecture)i);
         char note[96];
-        snprintf(note, sizeof note, "an SM: %d KB shared (%d a block), %d threads, %d blocks",
+        snprintf(note, sizeof note, "SM: %d KB shared (%d a block), %d threads, %d blocks",
                  a->shared_per_sm, a->shared_per_block, a->threads_per_sm, a->blocks_per_sm);
         entry(r, list, a->name, a->meaning, note);
     }
