@@ -156,6 +156,9 @@ void load(struct run *r, struct tile *dst, struct source source);
 void copy(struct run *r, struct tile *dst, const struct tile *a);
 void fill(struct run *r, struct tile *dst, double value); /* 0, -inf: no rounding */
 void constant(struct run *r, struct tile *dst, struct real real);
+/* dst = a x, x as a double and the product taken in double before it is rounded at CONST: the two
+   roundings of `float * double` on a host.  Exact sites: the real product. */
+void times_real(struct run *r, struct tile *dst, const struct tile *a, struct real x);
 void round_at(struct run *r, struct tile *dst, enum site site);
 void mma_abt(struct run *r, struct tile *dst, const struct tile *a, const struct tile *b,
              enum site site);
@@ -189,6 +192,7 @@ void mask(struct run *r, struct tile *dst, const struct visible *visible);
 void mask_fill(struct run *r, struct tile *dst, const struct visible *visible, double value);
 void divide_rows(struct run *r, struct tile *dst, const struct tile *a, const struct tile *b,
                  const struct visible *seen, enum site s);
+void safe_shift(struct run *r, struct tile *dst, const struct tile *a);
 void select_bad(struct run *r, struct tile *dst, const struct tile *a, const struct tile *b,
                 const struct tile *otherwise);
 /* The one decision algorithms may take on data; recorded and replayed. */

@@ -27,6 +27,7 @@ static enum kind kind_of(enum format f)
 #define op_fma(K, R, a, b, c) double_fma(K, &(R), a, b, c)
 #define op_round(K, R, x) double_round(K, &(R), x)
 #define op_constant(K, R, real) double_constant(K, &(R), real)
+#define op_narrow(K, R, x) double_round(K, &(R), x)
 #define op_special(K, R, strength, fn, y, x, n) double_special(K, &(R), strength, fn, y, x, n)
 
 /* An operand as the site's unit reads it. */

@@ -31,6 +31,7 @@ static enum kind kind_of(enum format f)
 #define op_fma(K, R, a, b, c) float_fma(K, &(R), a, b, c)
 #define op_round(K, R, x) float_round(K, &(R), x)
 #define op_constant(K, R, real) float_round_double(K, &(R), real_value(real, true))
+#define op_narrow(K, R, x) float_round_double(K, &(R), x)
 #define op_special(K, R, strength, fn, y, x, n) float_special(K, &(R), strength, fn, y, x, n)
 
 INLINE float float_add(const enum kind K, const struct rounding *R, float a, float b)

@@ -247,6 +247,20 @@ static void body_constant(const struct run *r, const struct call *c)
     c->dst->masked = false;
 }
 
+static void body_times_real(const struct run *r, const struct call *c)
+{
+    struct rounding R = rounding_at(r, c->site);
+    double factor = real_value(&c->real, false);
+    for (int row = 0; row < c->dst->rows; row++) {
+        REAL *d = row_of(c->dst, row);
+        const REAL *x = row_of(c->a, row);
+        for (int i = 0; i < c->dst->cols; i++)
+            KIND_SWITCH(kind_at(r, c->site),
+                        d[i] = op_narrow(K, R, (double)x[c->a->cols > 1 ? i : 0] * factor));
+    }
+    copy_interval(c->dst, c->a);
+}
+
 static void special_row(const struct run *r, enum function fn, enum site site, REAL *y,
                         const REAL *x, int n)
 {

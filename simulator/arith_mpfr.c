@@ -235,6 +235,28 @@ static void constant_mpfr(const struct run *r, const struct call *c)
     work_end(&w);
 }
 
+/* A site that is not exact sees the product of doubles. */
+static void times_real_mpfr(const struct run *r, const struct call *c)
+{
+    struct work w;
+    struct rounding exact;
+    double factor = real_value(&c->real, false);
+    work_begin(&w, r, c->site, SITE_NONE);
+    rounding_init(&exact, r, SITE_NONE);
+    round_real(&exact, w.acc, &c->real);
+    for (int row = 0; row < c->dst->rows; row++) {
+        for (int col = 0; col < c->dst->cols; col++) {
+            mpfr_srcptr a = broadcast(c->a, row, col);
+            settle(&w.at, w.at.exact ? mpfr_mul(w.at.y, a, w.acc, MPFR_RNDN)
+                                     : mpfr_set_d(w.at.y, mpfr_get_d(a, MPFR_RNDN) * factor, MPFR_RNDN));
+            mpfr_set(element(c->dst, row, col), w.at.y, MPFR_RNDN);
+        }
+    }
+    rounding_clear(&exact);
+    copy_intervals(c->dst, c->a);
+    work_end(&w);
+}
+
 static void max_mpfr(const struct run *r, const struct call *c)
 {
     for (int row = 0; row < c->dst->rows; row++)
@@ -269,6 +291,21 @@ static void mask_fill_mpfr(const struct run *r, const struct call *c)
     dst->masked = false;
 }
 
+static void safe_shift_mpfr(const struct run *r, const struct call *c)
+{
+    (void)r;
+    for (int row = 0; row < c->dst->rows; row++) {
+        for (int col = 0; col < c->dst->cols; col++) {
+            mpfr_srcptr a = broadcast(c->a, row, col);
+            if (mpfr_inf_p(a) && mpfr_signbit(a))
+                mpfr_set_zero(element(c->dst, row, col), 1);
+            else
+                mpfr_set(element(c->dst, row, col), a, MPFR_RNDN);
+        }
+    }
+    copy_intervals(c->dst, c->a);
+}
+
 static void select_bad_mpfr(const struct run *r, const struct call *c)
 {
     (void)r;
@@ -296,6 +333,7 @@ const struct arithmetic arith_mpfr = {
         [VERB_COPY] = copy_mpfr,
         [VERB_FILL] = fill_mpfr,
         [VERB_CONSTANT] = constant_mpfr,
+        [VERB_TIMES_REAL] = times_real_mpfr,
         [VERB_ROUND_AT] = elementwise,
         [VERB_MMA_ABT] = mma_abt_mpfr,
         [VERB_MMA_AB] = mma_ab_mpfr,
@@ -321,6 +359,7 @@ const struct arithmetic arith_mpfr = {
         [VERB_MASK] = mask_mpfr,
         [VERB_MASK_FILL] = mask_fill_mpfr,
         [VERB_DIVIDE_ROWS] = divide_rows_mpfr,
+        [VERB_SAFE_SHIFT] = safe_shift_mpfr,
         [VERB_SELECT_BAD] = select_bad_mpfr,
     },
     .element_new = element_new,

@@ -117,6 +117,21 @@ static void body_divide_rows(const struct run *r, const struct call *c)
     KIND_SWITCH(kind_at(r, c->site), divide_seen(K, r, c));
 }
 
+static void body_safe_shift(const struct run *r, const struct call *call)
+{
+    (void)r;
+    const struct tile *a = call->a;
+    for (int i = 0; i < call->dst->rows; i++) {
+        REAL *d = row_of(call->dst, i);
+        const REAL *x = row_of(a, i);
+        for (int k = 0; k < call->dst->cols; k++) {
+            REAL shift = x[a->cols > 1 ? k : 0];
+            d[k] = shift == -(REAL)INFINITY ? (REAL)0 : shift;
+        }
+    }
+    copy_interval(call->dst, a);
+}
+
 static void body_select_bad(const struct run *r, const struct call *call)
 {
     (void)r;

@@ -129,4 +129,5 @@ static void body_fold(const struct run *r, const struct call *c)
         [VERB_ROW_SUM_RESCALED] = body_row_sum_rescaled, [VERB_ROW_DOT] = body_row_dot, \
         [VERB_FOLD] = body_fold, [VERB_MASK] = body_mask, [VERB_MASK_FILL] = body_mask_fill, \
         [VERB_DIVIDE_ROWS] = body_divide_rows, [VERB_SELECT_BAD] = body_select_bad, \
+        [VERB_TIMES_REAL] = body_times_real, [VERB_SAFE_SHIFT] = body_safe_shift, \
     }

@@ -56,6 +56,13 @@ void constant(struct run *r, struct tile *dst, struct real real)
                               .site = SITE_CONST, .real = real});
 }
 
+void times_real(struct run *r, struct tile *dst, const struct tile *a, struct real x)
+{
+    assert(fits(dst, a));
+    perform(r, &(struct call){.verb = VERB_TIMES_REAL, .dst = dst, .a = a, .arg_site = SITE_NONE,
+                              .site = SITE_CONST, .real = x});
+}
+
 void round_at(struct run *r, struct tile *dst, enum site site)
 {
     elementwise(r, VERB_ROUND_AT, dst, dst, NULL, NULL, site);
@@ -215,6 +222,11 @@ void divide_rows(struct run *r, struct tile *dst, const struct tile *a, const st
     assert(fits(dst, a) && fits(dst, b));
     perform(r, &(struct call){.verb = VERB_DIVIDE_ROWS, .dst = dst, .a = a, .b = b,
                               .arg_site = SITE_NONE, .site = s, .visible = seen});
+}
+
+void safe_shift(struct run *r, struct tile *dst, const struct tile *a)
+{
+    elementwise(r, VERB_SAFE_SHIFT, dst, a, NULL, NULL, SITE_NONE);
 }
 
 void select_bad(struct run *r, struct tile *dst, const struct tile *a, const struct tile *b,

@@ -110,6 +110,9 @@ static const struct scalar_row scalar_rows[] = {
     {VERB_TANH, FORMAT_FP32, 1e30, 0, 0, 1},
     {VERB_TANH, FORMAT_FP32, 0.5, 0, 0, 0x1.d9353ep-2},
     {VERB_TANH, FORMAT_FP16, 0.5, 0, 0, 0x1.d94p-2},
+    {VERB_SAFE_SHIFT, FORMAT_FP32, -INFINITY, 0, 0, 0.0},
+    {VERB_SAFE_SHIFT, FORMAT_FP32, INFINITY, 0, 0, INFINITY},
+    {VERB_SAFE_SHIFT, FORMAT_BF16, 0x1.000002p0, 0, 0, 0x1.000002p0},
     {VERB_SELECT_BAD, FORMAT_FP32, 5, 1, 7, 5},
     {VERB_SELECT_BAD, FORMAT_FP32, 5, -0.0, 7, 7},
     {VERB_SELECT_BAD, FORMAT_FP32, 5, NAN, 0x1.0000001p0, 0x1.0000001p0},
@@ -123,7 +126,8 @@ static void test_scalars(void **state)
         struct policy p = all_sites(row->format);
         struct run r;
         begin(&r, &p, 200);
-        bool moves = row->verb == VERB_MAX || row->verb == VERB_SELECT_BAD;
+        bool moves = row->verb == VERB_MAX || row->verb == VERB_SELECT_BAD ||
+                     row->verb == VERB_SAFE_SHIFT;
         struct tile *dst = tile_new(&r, TENSOR_SCRATCH, 1, 1);
         struct call c = {.verb = row->verb, .dst = dst, .a = tile_of(&r, 1, 1, &row->a),
                          .b = tile_of(&r, 1, 1, &row->b), .c = tile_of(&r, 1, 1, &row->c),

@@ -46,12 +46,14 @@ static struct tile *perform_case(const struct test_case *t, struct run *r)
     struct tile *dst = t->alias == 1 ? a : t->alias == 2 ? b : t->alias == 3 ? c : own;
     bool moves = t->verb == VERB_LOAD || t->verb == VERB_COPY || t->verb == VERB_FILL ||
                  t->verb == VERB_MAX || t->verb == VERB_ROW_MAX || t->verb == VERB_MASK ||
-                 t->verb == VERB_MASK_FILL || t->verb == VERB_SELECT_BAD;
+                 t->verb == VERB_MASK_FILL || t->verb == VERB_SELECT_BAD ||
+                 t->verb == VERB_SAFE_SHIFT;
     bool made = t->verb == VERB_LOAD || t->verb == VERB_FILL || t->verb == VERB_CONSTANT;
     struct call call = {.verb = t->verb, .dst = dst, .a = made ? NULL : a,
                         .b = t->has_b ? b : NULL, .c = t->has_c ? c : NULL,
                         .site = moves ? SITE_NONE
-                                : t->verb == VERB_CONSTANT ? SITE_CONST : SITE_OUT_ACC,
+                                : t->verb == VERB_CONSTANT || t->verb == VERB_TIMES_REAL ? SITE_CONST
+                                                                                         : SITE_OUT_ACC,
                         .arg_site = SITE_NONE, .visible = &t->visible, .real = t->real};
     if (t->verb == VERB_EXP_SHIFT)
         call.arg_site = SITE_EXP_ARG;

@@ -289,7 +289,7 @@ void case_new(struct test_case *t, enum verb verb, enum format format, bool wide
     choose_visible(t, &seed);
     if (verb == VERB_LOAD)
         choose_source(t, &seed);
-    t->real = (struct real){verb == VERB_CONSTANT && random_below(&seed, 2) ? gaussian(&seed)
+    t->real = (struct real){(verb == VERB_CONSTANT || verb == VERB_TIMES_REAL) && random_below(&seed, 2) ? gaussian(&seed)
                                                                              : t->c.values[0],
                             1 + random_below(&seed, 200), random_below(&seed, 3)};
 }
