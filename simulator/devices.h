@@ -3,6 +3,7 @@
 #define FLASHULP_DEVICES_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #include "reference/message.h"
 
@@ -49,5 +50,22 @@ bool device_from_name(const char *name, enum device *d, struct message *why);
 double device_figure(enum device d, enum quantity_id q, const char **source);
 const char *quantity_name(enum quantity_id q);
 const char *quantity_unit(enum quantity_id q);
+
+/* A device as a report needs it, of the table or of the user's own.  Owns nothing. */
+struct device_record {
+    char name[64], meaning[160];
+    enum architecture architecture;
+    double figure[QUANTITY_COUNT];    /* 0: not established; SMs are whole, 1 to 4,096 */
+    char source[QUANTITY_COUNT][160]; /* the document, or the file; "" where not established */
+};
+
+/* What `--device` takes: a name as for device_from_name, or a file's path, which ends in .json. */
+bool device_lookup(const char *name_or_path, struct device_record *d, struct message *why);
+/* A JSON file as `flashulp list devices --json` prints one device, of at most 64 KiB; wanted are
+   name, architecture and figures with SMs.  tests/data/device.json is one. */
+bool device_from_file(const char *path, struct device_record *d, struct message *why);
+/* The same from memory: a zero byte stands at bytes[size]; `label` begins the refusals. */
+bool device_parse(const char *label, const unsigned char *bytes, size_t size,
+                  struct device_record *d, struct message *why);
 
 #endif
