@@ -105,7 +105,9 @@ static bool read_number(struct reader *r, double *x)
     if (end == NULL || end - r->at > NUMBER_ROOM)
         return refuse(r->why, "%s:%d: a number of at most %d characters is wanted %s", r->label,
                       r->line, NUMBER_ROOM, where(r));
-    *x = strtod(r->at, NULL);
+    char digits[NUMBER_ROOM + 1] = ""; /* alone: strtod would go on in 0x38 */
+    memcpy(digits, r->at, (size_t)(end - r->at));
+    *x = strtod(digits, NULL);
     r->at = end;
     return true;
 }
