@@ -88,6 +88,7 @@ ORACLE   := $(B)/tests/test_oracle $(B)/tests/test_oracle_number $(B)/tests/test
 $(ORACLE) $(B)/tests/test_algorithms: tests/oracle_attention.c tests/oracle_number.c
 $(B)/tests/test_round $(B)/tests/test_round_double: tests/oracle_number.c
 $(B)/tests/test_verbs: tests/verb_case.c
+$(B)/tests/test_oracle_mma: tests/oracle_mma.c
 
 $(B)/tests/test_inputs: $(B)/simulator/inputs.o
 $(B)/tests/test_inputs: LDLIBS := $(B)/libflashulp.a -lgsl -lgslcblas $(LDLIBS)
