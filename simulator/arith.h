@@ -87,6 +87,7 @@ struct call {
     const struct visible *visible;
     struct source source;
     struct real real;
+    int row, col; /* PUT, TAKE: where the block begins */
 };
 
 struct run;
@@ -154,6 +155,9 @@ void *run_scratch(const struct run *r, size_t bytes); /* valid until the next ca
 /* The verbs: destination first.  verbs.def says what each does. */
 void load(struct run *r, struct tile *dst, struct source source);
 void copy(struct run *r, struct tile *dst, const struct tile *a);
+/* Records of groups: dst's block at (row, col) becomes a; dst becomes a's block at (row, col). */
+void put_block(struct run *r, struct tile *dst, int row, int col, const struct tile *a);
+void take_block(struct run *r, struct tile *dst, const struct tile *a, int row, int col);
 void fill(struct run *r, struct tile *dst, double value); /* 0, -inf: no rounding */
 void constant(struct run *r, struct tile *dst, struct real real);
 /* dst = a x, x as a double and the product taken in double before it is rounded at CONST: the two

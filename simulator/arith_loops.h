@@ -229,6 +229,24 @@ static void body_copy(const struct run *r, const struct call *c)
     copy_interval(c->dst, c->a);
 }
 
+static void body_put(const struct run *r, const struct call *c)
+{
+    (void)r;
+    for (int i = 0; i < c->a->rows; i++)
+        memcpy(row_of(c->dst, c->row + i) + c->col, row_of(c->a, i),
+               sizeof(REAL) * (size_t)c->a->cols);
+    c->dst->masked = false;
+}
+
+static void body_take(const struct run *r, const struct call *c)
+{
+    (void)r;
+    for (int i = 0; i < c->dst->rows; i++)
+        memcpy(row_of(c->dst, i), row_of(c->a, c->row + i) + c->col,
+               sizeof(REAL) * (size_t)c->dst->cols);
+    c->dst->masked = false;
+}
+
 static void body_fill(const struct run *r, const struct call *c)
 {
     (void)r;

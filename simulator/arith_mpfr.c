@@ -214,6 +214,21 @@ static void copy_mpfr(const struct run *r, const struct call *c)
     copy_intervals(c->dst, c->a);
 }
 
+/* PUT: the block is a, of dst; TAKE: the block is dst, of a. */
+static void block_mpfr(const struct run *r, const struct call *c)
+{
+    (void)r;
+    bool puts = c->verb == VERB_PUT;
+    const struct tile *block = puts ? c->a : c->dst, *whole = puts ? c->dst : c->a;
+    for (int row = 0; row < block->rows; row++)
+        for (int col = 0; col < block->cols; col++) {
+            mpfr_ptr part = element(block, row, col);
+            mpfr_ptr place = element(whole, c->row + row, c->col + col);
+            mpfr_set(puts ? place : part, puts ? part : place, MPFR_RNDN);
+        }
+    c->dst->masked = false;
+}
+
 static void fill_mpfr(const struct run *r, const struct call *c)
 {
     (void)r;
@@ -331,6 +346,8 @@ const struct arithmetic arith_mpfr = {
     .body = {
         [VERB_LOAD] = load_mpfr,
         [VERB_COPY] = copy_mpfr,
+        [VERB_PUT] = block_mpfr,
+        [VERB_TAKE] = block_mpfr,
         [VERB_FILL] = fill_mpfr,
         [VERB_CONSTANT] = constant_mpfr,
         [VERB_TIMES_REAL] = times_real_mpfr,

@@ -118,7 +118,8 @@ static void body_fold(const struct run *r, const struct call *c)
 
 #define BODIES \
     { \
-        [VERB_LOAD] = body_load, [VERB_COPY] = body_copy, [VERB_FILL] = body_fill, \
+        [VERB_LOAD] = body_load, [VERB_COPY] = body_copy, [VERB_PUT] = body_put, \
+        [VERB_TAKE] = body_take, [VERB_FILL] = body_fill, \
         [VERB_CONSTANT] = body_constant, [VERB_ROUND_AT] = body_round_at, \
         [VERB_MMA_ABT] = body_mma_abt, [VERB_MMA_AB] = body_mma_ab, [VERB_MMA_ATB] = body_mma_atb, \
         [VERB_ADD] = body_add, [VERB_SUB] = body_sub, [VERB_MUL] = body_mul, [VERB_FMA] = body_fma, \

@@ -43,6 +43,26 @@ void copy(struct run *r, struct tile *dst, const struct tile *a)
     elementwise(r, VERB_COPY, dst, a, NULL, NULL, SITE_NONE);
 }
 
+static void move_block(struct run *r, enum verb verb, struct tile *dst, const struct tile *a,
+                       int row, int col)
+{
+    const struct tile *block = verb == VERB_PUT ? a : dst, *whole = verb == VERB_PUT ? dst : a;
+    assert(row >= 0 && row + block->rows <= whole->rows);
+    assert(col >= 0 && col + block->cols <= whole->cols && dst != a);
+    perform(r, &(struct call){.verb = verb, .dst = dst, .a = a, .arg_site = SITE_NONE,
+                              .site = SITE_NONE, .row = row, .col = col});
+}
+
+void put_block(struct run *r, struct tile *dst, int row, int col, const struct tile *a)
+{
+    move_block(r, VERB_PUT, dst, a, row, col);
+}
+
+void take_block(struct run *r, struct tile *dst, const struct tile *a, int row, int col)
+{
+    move_block(r, VERB_TAKE, dst, a, row, col);
+}
+
 void fill(struct run *r, struct tile *dst, double value)
 {
     perform(r, &(struct call){.verb = VERB_FILL, .dst = dst, .arg_site = SITE_NONE,

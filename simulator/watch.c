@@ -23,6 +23,7 @@ static double *error_room(struct watch *w, size_t n)
 static bool in_place(const struct call *c)
 {
     switch (c->verb) {
+    case VERB_PUT:
     case VERB_MMA_AB:
     case VERB_MMA_ATB:
     case VERB_ROW_MAX:

@@ -47,14 +47,15 @@ static struct tile *perform_case(const struct test_case *t, struct run *r)
     bool moves = t->verb == VERB_LOAD || t->verb == VERB_COPY || t->verb == VERB_FILL ||
                  t->verb == VERB_MAX || t->verb == VERB_ROW_MAX || t->verb == VERB_MASK ||
                  t->verb == VERB_MASK_FILL || t->verb == VERB_SELECT_BAD ||
-                 t->verb == VERB_SAFE_SHIFT;
+                 t->verb == VERB_SAFE_SHIFT || t->verb == VERB_PUT || t->verb == VERB_TAKE;
     bool made = t->verb == VERB_LOAD || t->verb == VERB_FILL || t->verb == VERB_CONSTANT;
     struct call call = {.verb = t->verb, .dst = dst, .a = made ? NULL : a,
                         .b = t->has_b ? b : NULL, .c = t->has_c ? c : NULL,
                         .site = moves ? SITE_NONE
                                 : t->verb == VERB_CONSTANT || t->verb == VERB_TIMES_REAL ? SITE_CONST
                                                                                          : SITE_OUT_ACC,
-                        .arg_site = SITE_NONE, .visible = &t->visible, .real = t->real};
+                        .arg_site = SITE_NONE, .visible = &t->visible, .real = t->real,
+                        .row = t->row, .col = t->col};
     if (t->verb == VERB_EXP_SHIFT)
         call.arg_site = SITE_EXP_ARG;
     if (t->verb == VERB_MMA_AB || t->verb == VERB_MMA_ATB)

@@ -145,6 +145,16 @@ static bool takes_b(enum verb v)
            (is_sum(v) && v != VERB_FOLD && v != VERB_ROW_SUM);
 }
 
+/* Two shapes, the first around the second, and where. */
+static void choose_block(struct test_case *t, struct shape *whole, struct shape *block,
+                         uint64_t *seed)
+{
+    *block = (struct shape){1 + random_below(seed, whole->rows),
+                            1 + random_below(seed, whole->cols)};
+    t->row = random_below(seed, whole->rows - block->rows + 1);
+    t->col = random_below(seed, whole->cols - block->cols + 1);
+}
+
 static void choose_shapes(struct test_case *t, uint64_t *seed)
 {
     struct shape dst = {size_of(seed), size_of(seed)}, a = dst, b = dst, c = dst;
@@ -160,6 +170,10 @@ static void choose_shapes(struct test_case *t, uint64_t *seed)
         dst.cols = 1;
     else
         b = broadcast_of(dst, seed), c = broadcast_of(dst, seed);
+    if (t->verb == VERB_PUT)
+        choose_block(t, &dst, &a, seed);
+    if (t->verb == VERB_TAKE)
+        choose_block(t, &a, &dst, seed);
     if (t->verb == VERB_ROW_SUM_RESCALED)
         b = (struct shape){a.rows, 1};
     if (t->verb == VERB_ROW_DOT)
@@ -174,7 +188,7 @@ static void choose_shapes(struct test_case *t, uint64_t *seed)
     t->c = operand_new(t, seed, c);
     if (t->verb != VERB_MMA_ABT)
         give_intervals(&t->a, seed);
-    if (!row_verb && !is_sum(t->verb))
+    if (!row_verb && !is_sum(t->verb) && t->verb != VERB_PUT && t->verb != VERB_TAKE)
         t->alias = random_below(seed, 4);
     bool fits_b = t->has_b && b.rows == dst.rows && b.cols == dst.cols && t->verb != VERB_EXP_SHIFT;
     bool fits_c = t->has_c && c.rows == dst.rows && c.cols == dst.cols;

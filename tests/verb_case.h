@@ -23,6 +23,7 @@ struct test_case {
     struct policy policy;
     struct operand dst, a, b, c;
     bool has_b, has_c;
+    int row, col; /* PUT, TAKE: where the smaller of dst and a lies in the other */
     int alias; /* 1, 2, 3: dst is a, b, c */
     struct real real;
     struct problem problem;
