@@ -1,0 +1,440 @@
+/* test_splits.c: the schedule rules against published and independently computed groupings; FA2's
+   against integers and against MPFR at 24 bits; groups that cover every token once. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <mpfr.h>
+
+#include "simulator/splits.h"
+
+static bool full_proofs(void)
+{
+    const char *tests = getenv("FLASHULP_TESTS");
+    return tests != NULL && strcmp(tests, "full") == 0;
+}
+
+static struct launch launch_of(int64_t batch, int64_t heads_q, int64_t heads_kv, int64_t length,
+                               int64_t dim, int sms)
+{
+    return (struct launch){.batch = batch,
+                           .heads_q = heads_q,
+                           .heads_kv = heads_kv,
+                           .len_q = 1,
+                           .dim = dim,
+                           .longest = length,
+                           .shortest = -1,
+                           .sms = sms};
+}
+
+static struct split_plan plan_of(enum split_rule rule, const char *version, const struct launch *l)
+{
+    struct split_plan p;
+    struct message why;
+    if (!split_plan(rule, version, l, &p, &why))
+        fail_msg("%s: %s", split_rule_info(rule)->name, why.text);
+    return p;
+}
+
+static int64_t last_tokens(const struct split_plan *p, int64_t length)
+{
+    return split_tokens(p, length, split_live(p, length) - 1);
+}
+
+/* splits, blocks per split, tokens of the last split on 108, 132, 148 and 188 SMs. */
+static void test_fa2_table(void **state)
+{
+    (void)state;
+    static const int sms[] = {108, 132, 148, 188};
+    static const struct {
+        int64_t batch, heads_kv, length, dim;
+        int64_t want[4][3];
+    } rows[] = {
+        {1, 4, 27525, 256, {{48, 9, 453}, {54, 8, 389}, {62, 7, 197}, {87, 5, 5}}},
+        {2, 4, 27525, 256, {{23, 19, 773}, {27, 16, 901}, {31, 14, 645}, {40, 11, 69}}},
+        {1, 8, 8192, 128, {{22, 3, 128}, {32, 2, 256}, {32, 2, 256}, {32, 2, 256}}},
+        {1, 8, 32768, 128, {{24, 11, 384}, {29, 9, 512}, {32, 8, 1024}, {37, 7, 512}}},
+        {4, 8, 8192, 128, {{6, 11, 1152}, {7, 10, 512}, {8, 8, 1024}, {10, 7, 128}}},
+        {1, 1, 4096, 64, {{16, 1, 256}, {16, 1, 256}, {16, 1, 256}, {16, 1, 256}}},
+        {16, 8, 4096, 128, {{3, 11, 1280}, {2, 16, 2048}, {2, 16, 2048}, {5, 7, 512}}},
+        {1, 2, 131072, 128, {{94, 11, 128}, {114, 9, 896}, {114, 9, 896}, {114, 9, 896}}},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        for (int d = 0; d < 4; d++) {
+            struct launch l = launch_of(rows[i].batch, 4 * rows[i].heads_kv, rows[i].heads_kv,
+                                        rows[i].length, rows[i].dim, sms[d]);
+            struct split_plan p = plan_of(SPLIT_RULE_FA2_SPLIT, "", &l);
+            const int64_t *want = rows[i].want[d];
+            if (p.splits != want[0] || p.blocks_per_split != want[1] ||
+                last_tokens(&p, rows[i].length) != want[2])
+                fail_msg("row %zu, %d SMs: %d %d %d", i, sms[d], p.splits, (int)p.blocks_per_split,
+                         (int)last_tokens(&p, rows[i].length));
+        }
+}
+
+/* Groups x tokens of one group, decode of 8 KV heads and 32 query heads. */
+static void test_groupings(void **state)
+{
+    (void)state;
+    static const struct {
+        enum split_rule rule;
+        int64_t batch, length, dim;
+        int sms;
+        int64_t splits, tokens;
+    } rows[] = {
+        {SPLIT_RULE_FA2_SPLIT, 2, 8192, 128, 170, 16, 512},
+        {SPLIT_RULE_FA2_SPLIT, 2, 8192, 128, 188, 22, 384},
+        {SPLIT_RULE_FA2_SPLIT, 4, 8192, 128, 170, 10, 896},
+        {SPLIT_RULE_FA2_SPLIT, 8, 8192, 128, 132, 4, 2048},
+        {SPLIT_RULE_FA2_SPLIT, 8, 8192, 128, 170, 5, 1664},
+        {SPLIT_RULE_FA2_SPLIT, 16, 8192, 128, 148, 2, 4096},
+        {SPLIT_RULE_FA2_SPLIT, 1, 32768, 128, 188, 37, 896},
+        {SPLIT_RULE_XQA, 1, 8192, 128, 132, 16, 512},
+        {SPLIT_RULE_XQA, 2, 8192, 128, 132, 8, 1024},
+        {SPLIT_RULE_XQA, 16, 8192, 128, 132, 1, 8192},
+        {SPLIT_RULE_XQA, 1, 8192, 128, 170, 21, 512},
+        {SPLIT_RULE_XQA, 4, 8192, 128, 188, 5, 1792},
+        {SPLIT_RULE_SGLANG_DECODE, 16, 8192, 128, 132, 8, 1024},
+        {SPLIT_RULE_SGLANG_DECODE, 32, 8192, 128, 132, 4, 2048},
+        {SPLIT_RULE_SGLANG_DECODE, 64, 8192, 128, 132, 2, 4096},
+        {SPLIT_RULE_SGLANG_DECODE, 128, 8192, 128, 132, 1, 8192},
+        {SPLIT_RULE_SGLANG_DECODE, 32, 8192, 128, 148, 5, 1664},
+        {SPLIT_RULE_SGLANG_DECODE, 64, 8192, 128, 170, 3, 2752},
+        {SPLIT_RULE_SGLANG_DECODE, 32, 8192, 128, 188, 6, 1376},
+        {SPLIT_RULE_SGLANG_DECODE, 128, 8192, 128, 188, 2, 4096},
+        {SPLIT_RULE_TRITON_DECODE, 1, 256, 128, 0, 16, 16},
+        {SPLIT_RULE_TRITON_DECODE, 1, 4096, 128, 0, 16, 256},
+        {SPLIT_RULE_TRITON_DECODE, 16, 8192, 128, 0, 16, 512},
+        {SPLIT_RULE_TRITON_DECODE, 17, 8192, 128, 0, 1, 8192},
+        {SPLIT_RULE_PAGED_V2, 1, 27525, 128, 0, 54, 512},
+        {SPLIT_RULE_PAGED_V2, 16, 8192, 128, 0, 16, 512},
+        {SPLIT_RULE_PAGED_V2, 17, 8192, 128, 0, 1, 8192},
+        {SPLIT_RULE_PAGED_V2, 17, 8193, 128, 0, 17, 512},
+        {SPLIT_RULE_PAGED_V2, 1, 512, 128, 0, 1, 512},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct launch l = launch_of(rows[i].batch, 32, 8, rows[i].length, rows[i].dim, rows[i].sms);
+        struct split_plan p = plan_of(rows[i].rule, NULL, &l);
+        int64_t tokens = split_tokens(&p, rows[i].length, 0);
+        if (p.splits != rows[i].splits || tokens != rows[i].tokens)
+            fail_msg("row %zu (%s): %d x %d", i, split_rule_info(rows[i].rule)->name, p.splits,
+                     (int)tokens);
+    }
+}
+
+/* One sequence of 27,525 tokens, 16 query and 4 KV heads of 256. */
+static void test_one_sequence(void **state)
+{
+    (void)state;
+    static const struct {
+        enum split_rule rule;
+        const char *version;
+        int sms, splits, live, group;
+        int64_t tokens; /* of that group */
+    } rows[] = {
+        {SPLIT_RULE_FA2_SPLIT, "2.5.6", 132, 27, 27, 26, 901},
+        {SPLIT_RULE_FA2_SPLIT, "v2.4", 148, 31, 31, 0, 896},
+        {SPLIT_RULE_FA2_SPLIT, "2.5.7", 188, 87, 87, 86, 5},
+        {SPLIT_RULE_FA2_SPLIT, "2.0", 188, 40, 40, 0, 704},
+        {SPLIT_RULE_TRITON_DECODE, "", 132, 16, 16, 15, 1605},
+        {SPLIT_RULE_TRITON_DECODE, "", 188, 16, 16, 14, 1728},
+        {SPLIT_RULE_SGLANG_DECODE, "", 132, 8, 8, 7, 27525 - 7 * 3456},
+        {SPLIT_RULE_XQA, "", 132, 33, 33, 8, 3 * 256 + 133},
+        {SPLIT_RULE_XQA, "", 132, 33, 33, 7, 4 * 256},
+        {SPLIT_RULE_XQA, "", 132, 33, 33, 9, 3 * 256},
+        {SPLIT_RULE_XQA, "", 188, 47, 47, 13, 2 * 256 + 133},
+        {SPLIT_RULE_XQA, "", 188, 47, 47, 14, 2 * 256},
+        {SPLIT_RULE_TRTLLM_REDUCER, "", 148, 37, 36, 0, 768},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct launch l = launch_of(1, 16, 4, 27525, 256, rows[i].sms);
+        struct split_plan p = plan_of(rows[i].rule, rows[i].version, &l);
+        int64_t tokens = split_tokens(&p, 27525, rows[i].group);
+        if (p.splits != rows[i].splits || tokens != rows[i].tokens ||
+            split_live(&p, 27525) != rows[i].live)
+            fail_msg("row %zu (%s): %d, %d, %d", i, split_rule_info(rows[i].rule)->name, p.splits,
+                     split_live(&p, 27525), (int)tokens);
+    }
+    struct launch l = launch_of(1, 16, 4, 257, 256, 132);
+    struct split_plan p = plan_of(SPLIT_RULE_TRITON_DECODE, "", &l);
+    assert_int_equal(split_live(&p, 257), 9);
+    assert_int_equal(split_tokens(&p, 257, 0), 32);
+    assert_int_equal(split_owner(&p, 257, 256), 8);
+}
+
+/* One launch of TensorRT-LLM's, 8 KV heads, 8,192 tokens, 148 SMs, by the KV step. */
+static void test_trtllm(void **state)
+{
+    (void)state;
+    static const int64_t want[][2] = {{1, 16}, {2, 9}, {4, 4}, {8, 2}, {16, 1}};
+    for (size_t i = 0; i < sizeof want / sizeof want[0]; i++) {
+        struct launch l = launch_of(want[i][0], 32, 8, 8192, 128, 148);
+        struct message why;
+        assert_true(split_option_set(&l, SPLIT_RULE_TRTLLM_REDUCER, "kv-step=256", &why));
+        struct split_plan p = plan_of(SPLIT_RULE_TRTLLM_REDUCER, NULL, &l);
+        assert_int_equal(p.splits, want[i][1]);
+        assert_true(p.bound);
+    }
+}
+
+/* The rule in whole numbers: work x s / C as a fraction, 0.8 and 0.85 as 4/5 and 17/20. */
+static int in_fractions(int64_t work, int64_t C, int64_t blocks)
+{
+    int64_t most = blocks < C ? blocks : C, best_n = 0, best_d = 1;
+    most = most < 128 ? most : 128;
+    if (5 * work >= 4 * C)
+        return 1;
+    for (int pass = 0; pass < 2; pass++)
+        for (int64_t s = 1; s <= most; s++) {
+            int64_t n = work * s, d = (n + C - 1) / C * C, per = (blocks + s - 1) / s;
+            if (s > 1 && per == (blocks + s - 2) / (s - 1))
+                continue;
+            if (pass == 0 && n * best_d > best_n * d) {
+                best_n = n;
+                best_d = d;
+            }
+            if (pass == 1 && 20 * n * best_d >= 17 * best_n * d)
+                return (int)s;
+        }
+    return 1;
+}
+
+/* The rule by MPFR: 24 bits where the source has float, 53 where it has double. */
+struct narrow {
+    mpfr_t x, best, needed, fifths;
+};
+
+static void efficiency_of(struct narrow *n, int64_t work, int64_t C, int64_t s)
+{
+    mpfr_set_si(n->x, (long)(work * s), MPFR_RNDN);
+    mpfr_div_si(n->x, n->x, (long)C, MPFR_RNDN);
+    long waves = mpfr_get_si(n->x, MPFR_RNDU);
+    mpfr_div_si(n->x, n->x, waves, MPFR_RNDN);
+}
+
+static int in_narrow(struct narrow *n, int64_t work, int64_t C, int64_t blocks)
+{
+    int64_t most = blocks < C ? blocks : C;
+    most = most < 128 ? most : 128;
+    mpfr_set_str(n->fifths, "0.8", 10, MPFR_RNDN);
+    mpfr_mul_si(n->fifths, n->fifths, (long)C, MPFR_RNDN);
+    if (mpfr_cmp_si(n->fifths, (long)work) <= 0)
+        return 1;
+    mpfr_set_zero(n->best, 1);
+    for (int pass = 0; pass < 2; pass++) {
+        for (int64_t s = 1; s <= most; s++) {
+            if (s > 1 && (blocks + s - 1) / s == (blocks + s - 2) / (s - 1))
+                continue;
+            efficiency_of(n, work, C, s);
+            if (pass == 1 && mpfr_cmp(n->x, n->needed) >= 0)
+                return (int)s;
+            if (mpfr_cmp(n->x, n->best) > 0)
+                mpfr_set(n->best, n->x, MPFR_RNDN);
+        }
+        mpfr_set_d(n->needed, 0.85, MPFR_RNDN);
+        mpfr_mul(n->needed, n->needed, n->best, MPFR_RNDN);
+    }
+    return 1;
+}
+
+static int by_rule(int64_t work, int factor, int sms, int64_t blocks)
+{
+    struct launch l = launch_of(work, 1, 1, blocks * 64, 256, sms);
+    return plan_of(SPLIT_RULE_FA2_SPLIT, factor == 1 ? "2.5.6" : "2.5.7", &l).splits;
+}
+
+static void sweep(struct narrow *n, int sms, int factor, int64_t *cases, int64_t *differ)
+{
+    int64_t C = (int64_t)factor * sms, step = full_proofs() ? 1 : 5;
+    for (int64_t work = 1; work <= C; work += work < 48 ? 1 : step)
+        for (int64_t blocks = 1; blocks <= 601; blocks += full_proofs() || blocks < 16 ? 1 : 13) {
+            int got = by_rule(work, factor, sms, blocks);
+            if (got != in_narrow(n, work, C, blocks))
+                fail_msg("%d SMs x %d, work %d, %d blocks: %d, by MPFR %d", sms, factor, (int)work,
+                         (int)blocks, got, in_narrow(n, work, C, blocks));
+            ++*cases;
+            *differ += got != in_fractions(work, C, blocks);
+        }
+}
+
+/* In exact arithmetic the rule would sometimes answer otherwise: 0.85 of the best is met exactly,
+   and the fp32 quotients fall on either side. */
+static void test_fa2_formats(void **state)
+{
+    (void)state;
+    static const int sms[] = {40, 108, 114, 128, 132, 142, 148, 170, 188};
+    int64_t cases = 0, differ = 0;
+    struct narrow n;
+    mpfr_inits2(24, n.x, n.best, n.fifths, (mpfr_ptr)NULL);
+    mpfr_init2(n.needed, 53);
+    for (size_t i = 0; i < sizeof sms / sizeof sms[0]; i++)
+        for (int factor = 1; factor <= 2; factor++)
+            sweep(&n, sms[i], factor, &cases, &differ);
+    mpfr_clears(n.x, n.best, n.fifths, n.needed, (mpfr_ptr)NULL);
+    assert_true(differ > 0);
+    printf("# note FA2's rule: exact fractions give another count in %d of %d cases\n", (int)differ,
+           (int)cases);
+}
+
+/* Where the formats decide, on named devices: work, SMs, blocks, the kernel's count, the fraction's. */
+static void test_fa2_formats_decide(void **state)
+{
+    (void)state;
+    static const int rows[][5] = {{4, 132, 355, 60, 51},  {3, 132, 475, 80, 68},
+                                  {12, 148, 100, 20, 17}, {4, 188, 475, 80, 68},
+                                  {43, 128, 100, 17, 5},  {5, 108, 199, 40, 34},
+                                  {43, 40, 30, 5, 3},     {4, 132, 431, 54, 54}};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        assert_int_equal(by_rule(rows[i][0], 2, rows[i][1], rows[i][2]), rows[i][3]);
+        assert_int_equal(in_fractions(rows[i][0], 2 * rows[i][1], rows[i][2]), rows[i][4]);
+    }
+}
+
+/* The rule without its test of eligibility, as a mutation: 57, 63 and 80 splits. */
+static void test_fa2_eligibility_matters(void **state)
+{
+    (void)state;
+    static const int rows[][2] = {{132, 57}, {148, 63}, {188, 80}};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        int s = 1;
+        float best = 0;
+        for (int n = 1; n <= 128; n++) {
+            float e = split_fa2_efficiency(4, 2 * rows[i][0], n);
+            best = e > best ? e : best;
+        }
+        while ((double)split_fa2_efficiency(4, 2 * rows[i][0], s) < 0.85 * (double)best)
+            s++;
+        assert_int_equal(s, rows[i][1]);
+    }
+}
+
+static void test_fa2_work(void **state)
+{
+    (void)state;
+    static const struct {
+        struct launch l;
+        int64_t work;
+        bool swapped;
+    } rows[] = {
+        {{.batch = 1, .heads_q = 16, .heads_kv = 4, .len_q = 1, .dim = 256}, 4, true},
+        {{.batch = 3, .heads_q = 4, .heads_kv = 4, .len_q = 1, .dim = 256}, 12, false},
+        {{.batch = 1, .heads_q = 16, .heads_kv = 4, .len_q = 2, .dim = 256}, 16, false},
+        {{.batch = 2, .heads_q = 16, .heads_kv = 4, .len_q = 65, .dim = 256}, 64, false},
+        {{.batch = 1, .heads_q = 16, .heads_kv = 4, .len_q = 1, .dim = 252}, 16, false},
+        {{.batch = 1, .heads_q = 130, .heads_kv = 1, .len_q = 1, .dim = 128}, 3, true},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct launch l = rows[i].l;
+        l.longest = 4096;
+        l.shortest = -1;
+        l.sms = 132;
+        struct split_plan p = plan_of(SPLIT_RULE_FA2_SPLIT, NULL, &l);
+        if (p.weighing.work != rows[i].work || p.weighing.swapped != rows[i].swapped)
+            fail_msg("row %zu: work %d", i, (int)p.weighing.work);
+    }
+}
+
+/* Every token in exactly one group, whatever the rule and the sequence's own length. */
+static void check_cover(const struct split_plan *p, int64_t length)
+{
+    int64_t covered = 0;
+    int count = split_count(p, length), live = 0;
+    struct token_range range;
+    for (int i = 0; i < count; i++) {
+        int64_t before = -1, tokens = 0;
+        for (int64_t n = 0; split_range(p, length, i, n, &range); n++) {
+            if (range.first <= before || range.last > length ||
+                split_owner(p, length, range.first) != i ||
+                split_owner(p, length, range.last - 1) != i)
+                fail_msg("%s, length %d, group %d, range %d", split_rule_info(p->rule)->name,
+                         (int)length, i, (int)n);
+            before = range.last - 1;
+            tokens += range.last - range.first;
+        }
+        assert_int_equal(tokens, split_tokens(p, length, i));
+        live += tokens > 0;
+        covered += tokens;
+    }
+    if (covered != length || live != split_live(p, length))
+        fail_msg("%s, length %d: %d tokens, %d live", split_rule_info(p->rule)->name, (int)length,
+                 (int)covered, live);
+}
+
+static void test_cover(void **state)
+{
+    (void)state;
+    static const int64_t lengths[] = {0, 1, 63, 64, 65, 257, 511, 512, 513, 4096, 8191, 27525};
+    enum { LENGTHS = sizeof lengths / sizeof lengths[0] };
+    for (int rule = 0; rule < SPLIT_RULE_COUNT; rule++)
+        for (int i = 0; i < LENGTHS; i++)
+            for (int64_t batch = 1; batch <= 40; batch += 13) {
+                struct launch l = launch_of(batch, 16, 4, lengths[i], 128, 132);
+                struct message why;
+                l.num_splits = rule == SPLIT_RULE_DECODE ? (int)batch : 0;
+                for (int round = 0; round < 2; round++) {
+                    struct split_plan p = plan_of((enum split_rule)rule, NULL, &l);
+                    for (int j = 0; j <= i; j++)
+                        check_cover(&p, lengths[j]);
+                    if (rule == SPLIT_RULE_DECODE || rule == SPLIT_RULE_TRTLLM_REDUCER)
+                        assert_true(split_option_set(&l, (enum split_rule)rule,
+                                                     "grouping=round-robin", &why));
+                }
+            }
+}
+
+static void test_alike(void **state)
+{
+    (void)state;
+    struct launch a = launch_of(1, 16, 4, 27525, 256, 132), b = a, c = a;
+    b.sms = 148;
+    struct split_plan h200 = plan_of(SPLIT_RULE_FA2_SPLIT, NULL, &a),
+                      b200 = plan_of(SPLIT_RULE_FA2_SPLIT, NULL, &b);
+    assert_true(split_alike(&h200, &h200, 27525));
+    assert_false(split_alike(&h200, &b200, 27525));
+    assert_true(split_alike(&h200, &b200, 448));
+    assert_false(split_alike(&h200, &b200, 449));
+    c.num_splits = 54;
+    struct split_plan decode = plan_of(SPLIT_RULE_DECODE, NULL, &c);
+    assert_true(split_alike(&h200, &decode, 27525));
+    assert_true(split_alike(&h200, &b200, 0));
+}
+
+/* The cache's capacity decides FA2's and XQA's groups, the sequence's length how many are live. */
+static void test_capacity(void **state)
+{
+    (void)state;
+    struct launch l = launch_of(1, 16, 4, 1000, 256, 132);
+    l.capacity = 27525;
+    struct split_plan p = plan_of(SPLIT_RULE_FA2_SPLIT, NULL, &l);
+    assert_int_equal(p.splits, 54);
+    assert_int_equal(split_live(&p, 1000), 2);
+    assert_int_equal(split_tokens(&p, 1000, 1), 488);
+    p = plan_of(SPLIT_RULE_XQA, NULL, &l);
+    assert_int_equal(p.splits, 33);
+    assert_int_equal(split_live(&p, 1000), 4);
+    p = plan_of(SPLIT_RULE_TRITON_DECODE, NULL, &l);
+    assert_int_equal(split_live(&p, 1000), 16);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_fa2_table),
+        cmocka_unit_test(test_groupings),
+        cmocka_unit_test(test_one_sequence),
+        cmocka_unit_test(test_trtllm),
+        cmocka_unit_test(test_fa2_formats),
+        cmocka_unit_test(test_fa2_formats_decide),
+        cmocka_unit_test(test_fa2_eligibility_matters),
+        cmocka_unit_test(test_fa2_work),
+        cmocka_unit_test(test_cover),
+        cmocka_unit_test(test_alike),
+        cmocka_unit_test(test_capacity),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
