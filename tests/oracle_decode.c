@@ -39,6 +39,11 @@ static int reciprocal(mpfr_t y, const mpfr_t x, mpfr_rnd_t rounding)
     return mpfr_ui_div(y, 1, x, rounding);
 }
 
+float oracle_exp(float x)
+{
+    return evaluated(mpfr_exp, x);
+}
+
 float oracle_exp2(float x)
 {
     return evaluated(mpfr_exp2, x);
@@ -62,4 +67,12 @@ float oracle_reciprocal(float x)
 float oracle_exp_product(float x, bool ftz)
 {
     return ftz ? flushed(oracle_exp2(mul_ftz(x, LOG2E))) : oracle_exp2(x * LOG2E);
+}
+
+float oracle_butterfly(float *x, int n)
+{
+    for (int offset = n / 2; offset > 0; offset /= 2)
+        for (int i = 0; i < offset; i++)
+            x[i] = x[i] + x[i + offset];
+    return x[0];
 }

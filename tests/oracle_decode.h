@@ -77,6 +77,7 @@ static inline uint32_t to_bits(float value)
 float oracle_half(float x, enum oracle_type type);
 
 /* Correctly rounded, subnormals kept. */
+float oracle_exp(float x);
 float oracle_exp2(float x);
 float oracle_log2(float x);
 float oracle_log(float x);
@@ -85,11 +86,30 @@ float oracle_reciprocal(float x);
 /* e^x as exp2(x log2 e) with the product rounded; ftz for fast-math code. */
 float oracle_exp_product(float x, bool ftz);
 
+/* A warp's butterfly over n lanes, a power of two: offsets n/2 ... 1; every lane then holds it.
+   Overwrites x. */
+float oracle_butterfly(float *x, int n);
+
 /* FlashInfer XQA with a bf16 KV cache (csrc/xqa/mha.cu): D 128 or 256, rows <= 16, bf16.  Takes the
    device from `unit`: sm120, or else sm90. */
 struct xqa_options {
     float q_scale; /* softmax scale times sqrt(D): 1 for the usual scale; 0 is taken for 1 */
 };
 void oracle_xqa(const struct decode_case *c, const struct xqa_options *options, float *O);
+
+/* vLLM PagedAttention v2 (csrc/attention/attention_kernels.cuh), bf16.  k and v hold physical
+   pages, pages x page x D.  D a multiple of 8; `splits` unused.  Not read in the sources, so
+   options: how many elements a lane takes at once, and in which order a vector is summed. */
+struct paged_options {
+    const int64_t *table;  /* physical page of logical page i; NULL: i itself */
+    int page;              /* tokens: 8, 16, 32; 0: 16 */
+    int partition;         /* tokens, a multiple of page; 0: 512; < 0: all, v1 */
+    int key_vector;        /* elements of a lane's K vector; 0: 16 bytes by the group's lanes */
+    bool scores_by_pairs;  /* sum a K vector's components (x0+x1)+(x2+x3)..., not in a chain */
+    bool values_in_chain;  /* sum a V vector's products in a chain, not by pairs */
+    bool exp_rounded_once; /* expf correctly rounded, not nvcc's sequence */
+    bool separate_accumulation; /* of the output: round product and sum; else fused */
+};
+void oracle_paged(const struct decode_case *c, const struct paged_options *options, float *O);
 
 #endif

@@ -126,6 +126,26 @@ static void xqa(const struct decode_case *c, float *O)
     oracle_xqa(c, &(struct xqa_options){0}, O);
 }
 
+static void paged(const struct decode_case *c, float *O)
+{
+    oracle_paged(c, &(struct paged_options){0}, O);
+}
+
+static void paged_8(const struct decode_case *c, float *O)
+{
+    oracle_paged(c, &(struct paged_options){.page = 8}, O);
+}
+
+static void paged_32(const struct decode_case *c, float *O)
+{
+    oracle_paged(c, &(struct paged_options){.page = 32}, O);
+}
+
+static void paged_v1(const struct decode_case *c, float *O)
+{
+    oracle_paged(c, &(struct paged_options){.partition = -1}, O);
+}
+
 static const struct judged {
     const char *name;
     void (*run)(const struct decode_case *, float *);
@@ -141,6 +161,11 @@ static const struct judged {
     {"xqa", xqa, ORACLE_BF16, ORACLE_SM120, 4, 1500, 128, 1, 0xce9f4c8b9178536b},
     {"xqa", xqa, ORACLE_BF16, ORACLE_SM90, 8, 2100, 128, 3, 0xc065ceb0ea92787d},
     {"xqa", xqa, ORACLE_BF16, ORACLE_SM120, 8, 2100, 128, 3, 0x0ed6ce5d427c9ffb},
+    {"paged", paged, ORACLE_BF16, ORACLE_SM90, 3, 1100, 128, 0, 0x056a5e883fecac64},
+    {"paged, 130 partitions", paged, ORACLE_BF16, ORACLE_SM90, 1, 66100, 16, 0, 0x63c59e4a6dbe1580},
+    {"paged, pages of 8", paged_8, ORACLE_BF16, ORACLE_SM90, 2, 777, 64, 0, 0x7917cc8db7ba6819},
+    {"paged, pages of 32", paged_32, ORACLE_BF16, ORACLE_SM90, 2, 1600, 256, 0, 0x917c17c0c933eefd},
+    {"paged v1", paged_v1, ORACLE_BF16, ORACLE_SM90, 2, 1100, 128, 0, 0xf74e556b9c731222},
 };
 
 static struct decode_case case_of(const struct judged *j)
@@ -270,10 +295,57 @@ static void xqa_weights_rounded_again(void **state)
         fail_msg("only %d of 128 cases show the second rounding", visible);
 }
 
+/* Pages in any physical order: the same bits.  Tokens past the end of the last page are not read
+   for anything: they are NaN here. */
+static void paged_block_table(void **state)
+{
+    (void)state;
+    static const int pages[] = {8, 16, 32};
+    for (int i = 0; i < COUNT(pages); i++) {
+        struct decode_case c = {.rows = 2, .keys = 1203, .D = 64};
+        struct arrays a = draw_case(&c, 2, 90 + (uint64_t)i);
+        int64_t page = pages[i], count = (c.keys + page - 1) / page, row = c.D, table[151];
+        size_t n = (size_t)(count * page * row);
+        float *k = malloc(n * sizeof *k), *v = malloc(n * sizeof *v), O[2 * 64];
+        for (size_t j = 0; j < n; j++)
+            k[j] = v[j] = NAN;
+        for (int64_t j = 0; j < count; j++)
+            table[j] = (j * 7 + 3) % count; /* 7 divides none of the counts */
+        for (int64_t t = 0; t < c.keys; t++) {
+            int64_t at = table[t / page] * page + t % page;
+            memcpy(k + at * row, c.k + t * row, (size_t)row * sizeof *k);
+            memcpy(v + at * row, c.v + t * row, (size_t)row * sizeof *v);
+        }
+        oracle_paged(&c, &(struct paged_options){.page = pages[i]}, a.O);
+        c.k = k, c.v = v;
+        oracle_paged(&c, &(struct paged_options){.table = table, .page = pages[i]}, O);
+        expect_equal("paged, permuted pages", O, a.O, 2 * 64);
+        free(k);
+        free(v);
+        free_arrays(&a);
+    }
+}
+
+/* Equal scores: every weight of a full partition is 1 / (512 + 1e-6) = 2^-9, each product exact and
+   the sum of equal values v 512 times v 2^-9: the output is v. */
+static void paged_equal_scores(void **state)
+{
+    (void)state;
+    struct decode_case c = {.rows = 1, .keys = 1024, .D = 64};
+    struct arrays a = draw_case(&c, 2, 5);
+    memset(a.q, 0, 64 * sizeof *a.q);
+    for (int64_t t = 1; t < c.keys; t++)
+        memcpy(a.v + t * 64, a.v, 64 * sizeof *a.v);
+    paged(&c, a.O);
+    expect_equal("paged, equal scores", a.O, a.v, 64);
+    free_arrays(&a);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(every_case), cmocka_unit_test(one_token),
-                                       cmocka_unit_test(xqa_empty_groups),
-                                       cmocka_unit_test(xqa_weights_rounded_again)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_case),        cmocka_unit_test(one_token),
+        cmocka_unit_test(xqa_empty_groups),  cmocka_unit_test(xqa_weights_rounded_again),
+        cmocka_unit_test(paged_block_table), cmocka_unit_test(paged_equal_scores)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
