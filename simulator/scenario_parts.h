@@ -44,6 +44,11 @@ bool scenario_algorithm(const struct scenario *s, enum algorithm *a, struct mess
 /* `held`: what the inputs are; it chooses the policy when none is named. */
 bool scenario_policy(const struct scenario *s, enum format held, struct policy *p,
                      struct message *why);
+/* --set, --order, --special. */
+bool scenario_policy_changes(const struct scenario *s, struct policy *p, struct message *why);
+/* --kernel, --device, --option: what runs, and its policy. */
+bool scenario_kernel(const struct scenario *s, const struct scenario_input *in,
+                     struct simulation *simulation, struct message *why);
 
 /* The registered generator, or NULL; its families. */
 generate_inputs *scenario_generator(const char *const **families, int *count);

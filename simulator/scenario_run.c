@@ -95,6 +95,11 @@ bool scenario_policy(const struct scenario *s, enum format held, struct policy *
         *p = policy_table(policy_for(held));
     else if (!policy_from_name(s->value[OPTION_POLICY], p, why))
         return false;
+    return scenario_policy_changes(s, p, why);
+}
+
+bool scenario_policy_changes(const struct scenario *s, struct policy *p, struct message *why)
+{
     return sites_once(s, OPTION_SET, why) && sites_once(s, OPTION_ORDER, why) &&
            each_line(s->value[OPTION_SET], p, policy_set, why) &&
            each_line(s->value[OPTION_ORDER], p, policy_order, why) &&
@@ -149,9 +154,12 @@ static bool tiles_fit(const struct problem *p, const struct simulation *simulati
                       struct message *why)
 {
     const struct algorithm_info *a = algorithm_info(simulation->algorithm);
+    struct kernel_name name = simulation_name(simulation);
     const int64_t most = (int64_t)1 << 30;
     int64_t rows = a->Bc == 0 ? p->Nq : simulation->choices.Br ? simulation->choices.Br : a->Br;
     int64_t keys = a->Bc == 0 ? p->Nk : simulation->choices.Bc ? simulation->choices.Bc : a->Bc;
+    if (simulation->is_kernel)
+        rows = keys = 256;
     if (p->D >= most || p->Nq >= most || p->Nk >= most)
         return refuse(why, "D %s, Nq %s, Nk %s: each below 2^30 is simulated", grouped(p->D).text,
                       grouped(p->Nq).text, grouped(p->Nk).text);
@@ -160,7 +168,7 @@ static bool tiles_fit(const struct problem *p, const struct simulation *simulati
     return refuse(why,
                   "%s: tiles of %s queries and %s keys, D %s, hold more than 2^30 numbers; "
                   "smaller ones are right%s",
-                  a->name, grouped(rows).text, grouped(keys).text, grouped(p->D).text,
+                  name.text, grouped(rows).text, grouped(keys).text, grouped(p->D).text,
                   a->Bc == 0 ? ", such as fa2 has" : "");
 }
 
@@ -254,6 +262,19 @@ static bool read_precision(const struct scenario *s, struct simulation *simulati
     return true;
 }
 
+static bool choose_listing(const struct scenario *s, enum format held,
+                           struct simulation *simulation, struct message *why)
+{
+    static const enum option kernels[] = {OPTION_DEVICE, OPTION_SWITCH};
+    for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i++)
+        if (s->given[kernels[i]])
+            return refuse(why, "%s is for kernel models; --kernel names one",
+                          option_info(kernels[i])->name);
+    return scenario_algorithm(s, &simulation->algorithm, why) &&
+           scenario_policy(s, held, &simulation->policy, why) &&
+           choose_faults(s, simulation, why) && choose_tiles(s, simulation, why);
+}
+
 bool scenario_simulation(const struct scenario *s, const struct scenario_input *in,
                          struct simulation *simulation, struct message *why)
 {
@@ -261,9 +282,9 @@ bool scenario_simulation(const struct scenario *s, const struct scenario_input *
     long processors = sysconf(_SC_NPROCESSORS_ONLN);
     *simulation = simulation_default();
     simulation->threads = processors > 1 && processors < 1024 ? (int)processors : 1;
-    return scenario_algorithm(s, &simulation->algorithm, why) &&
-           scenario_policy(s, held, &simulation->policy, why) &&
-           choose_faults(s, simulation, why) && choose_tiles(s, simulation, why) &&
+    bool listing = s->value[OPTION_KERNEL] == NULL;
+    return (listing ? choose_listing(s, held, simulation, why)
+                    : scenario_kernel(s, in, simulation, why)) &&
            tiles_fit(&in->problem, simulation, why) && choose_arithmetic(s, in, simulation, why) &&
            read_precision(s, simulation, why) &&
            read_number(s, OPTION_THREADS, 1, 1024, &simulation->threads, why);
@@ -315,8 +336,9 @@ static struct trace *record(const struct scenario *s, struct simulation *simulat
     trace_set_meta(simulation->trace, "command", command);
     trace_set_meta(simulation->trace, "problem", in->name);
     trace_set_meta(simulation->trace, "policy", simulation->policy.name);
-    trace_set_meta(simulation->trace, "algorithm", algorithm_info(simulation->algorithm)->name);
-    trace_set_meta(simulation->trace, "device", "simulated");
+    trace_set_meta(simulation->trace, "algorithm", simulation_name(simulation).text);
+    trace_set_meta(simulation->trace, "device",
+                   simulation->is_kernel ? simulation->kernel.device : "simulated");
     free(command);
     return simulation->trace;
 }

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,9 +17,20 @@ static int at_least_one(int64_t n)
     return n < 1 ? 1 : (int)n;
 }
 
+/* A kernel's tiles are its own; a row tile is no taller than the head. */
+static struct choices kernel_choices(const struct simulation *s, const struct head *h)
+{
+    struct choices c = {.kernel = &s->kernel};
+    kernel_info(s->kernel.kernel)->tiles(&s->kernel, h->problem, &c.Br, &c.Bc);
+    c.Br = h->Nq < c.Br ? at_least_one(h->Nq) : c.Br;
+    return c;
+}
+
 /* The user's tiles count unless --tile says otherwise: then Bc is the widest of them. */
 struct choices simulation_choices(const struct simulation *s, const struct head *h)
 {
+    if (s->is_kernel)
+        return kernel_choices(s, h);
     const struct algorithm_info *a = algorithm_info(s->algorithm);
     const struct problem *p = h->problem;
     struct choices c = s->choices;
@@ -44,8 +56,20 @@ struct attention simulate_head(struct run *r, const struct simulation *s, const 
     r->where = (struct where){.batch = (uint32_t)h->sequence, .head = (uint32_t)h->head};
     x.O = tile_new(r, TENSOR_O, (int)h->Nq, (int)h->D);
     x.L = tile_new(r, TENSOR_LSE, (int)h->Nq, 1);
-    algorithm_info(s->algorithm)->body(r, &x);
+    if (s->is_kernel)
+        kernel_info(s->kernel.kernel)->body(r, &x);
+    else
+        algorithm_info(s->algorithm)->body(r, &x);
     return x;
+}
+
+struct kernel_name simulation_name(const struct simulation *s)
+{
+    struct kernel_name n;
+    if (s->is_kernel)
+        return kernel_name(&s->kernel);
+    snprintf(n.text, sizeof n.text, "%s", algorithm_info(s->algorithm)->name);
+    return n;
 }
 
 struct simulation simulation_default(void)
@@ -224,18 +248,15 @@ static bool faults_fit(const struct problem *p, const struct simulation *s, stru
     return true;
 }
 
-bool simulate(const struct problem *p, const struct simulation *s, struct result *result,
-              struct message *why)
+/* The chosen units of p, which is what the simulation sees. */
+static bool run_problem(const struct problem *p, const struct simulation *s, struct result *result,
+                        struct message *why)
 {
-    struct run r;
     struct work w = {.problem = p, .simulation = s, .result = result};
     int64_t units = problem_units(p);
     w.first = s->unit_count ? s->unit_first : 0;
     w.count = s->unit_count ? s->unit_count : units;
     assert(w.first >= 0 && w.first + w.count <= units);
-    if (!run_new(&r, s->arith, &s->policy, s->precision, why))
-        return false;
-    run_free(&r);
     if (!faults_fit(p, s, why) || (w.count > 0 && !trees_fit(p, s, why)) || !result_new(&w, why))
         return false;
     if (s->trace != NULL || s->twin)
@@ -243,7 +264,39 @@ bool simulate(const struct problem *p, const struct simulation *s, struct result
     else
         run_threads(&w, s->threads);
     free(w.row_of_unit);
-    return result_digest(p, s, result, why);
+    return true;
+}
+
+/* A grouped kernel's units are the groups: its rows are the heads of p, in p's order. */
+static bool run_grouped(const struct problem *p, const struct simulation *s, struct result *result,
+                        struct message *why)
+{
+    struct problem grouped;
+    struct simulation groups = *s;
+    int64_t G = p->Hq / p->Hkv;
+    if (s->unit_count > 0) {
+        groups.unit_first = s->unit_first / G;
+        groups.unit_count = (s->unit_first + s->unit_count - 1) / G - groups.unit_first + 1;
+    }
+    if (!kernel_group(p, &grouped, why))
+        return false;
+    bool ok = run_problem(&grouped, &groups, result, why);
+    if (ok)
+        result->units *= G;
+    problem_free(&grouped);
+    return ok;
+}
+
+bool simulate(const struct problem *p, const struct simulation *s, struct result *result,
+              struct message *why)
+{
+    struct run r;
+    bool grouped = s->is_kernel && kernel_info(s->kernel.kernel)->flags & GROUPED;
+    if (!run_new(&r, s->arith, &s->policy, s->precision, why))
+        return false;
+    run_free(&r);
+    return (grouped ? run_grouped(p, s, result, why) : run_problem(p, s, result, why)) &&
+           result_digest(p, s, result, why);
 }
 
 void result_free(struct result *result)

@@ -6,6 +6,7 @@
 #define FLASHULP_SIMULATE_H
 
 #include "simulator/arith.h"
+#include "simulator/kernels.h"
 
 enum algorithm {
 #define ALGORITHM(id, ...) ALGORITHM_##id,
@@ -27,6 +28,7 @@ struct choices {
     bool descending;       /* key tiles last to first (fa2) */
     unsigned faults;       /* bit 1 << FAULT_x */
     int widest;            /* the widest of the user's own key tiles when they are in force, else 0 */
+    const struct kernel_choice *kernel; /* NULL: a listing */
 };
 
 /* One head being attended to: inputs to load, outputs to store. */
@@ -75,6 +77,8 @@ bool fault_from_name(const char *name, enum fault *f, struct message *why);
 /* Everything that decides the bits of a run, and how it is watched. */
 struct simulation {
     enum algorithm algorithm;
+    bool is_kernel; /* then the kernel below in place of the algorithm */
+    struct kernel_choice kernel;
     struct policy policy;
     const struct arithmetic *arith;
     int precision;
@@ -82,11 +86,14 @@ struct simulation {
     int threads;         /* over (sequence, head); the bits do not depend on it */
     struct trace *trace; /* NULL, or where steps go (then one thread) */
     bool twin;           /* an exact run walks beside: drift, exact values (needs trace) */
-    int64_t unit_first, unit_count; /* which units; count 0: all */
+    int64_t unit_first, unit_count; /* which units; count 0: all.  A grouped kernel takes the groups
+                                       of query heads they are in, whole. */
 };
 /* Defaults: fa2, fp32, float arithmetic, 256 bits, the algorithm's tiles, all faults of the printed
    algorithms on, one thread. */
 struct simulation simulation_default(void);
+/* What runs: "fa2", "fa2-split@B200". */
+struct kernel_name simulation_name(const struct simulation *s);
 /* The tiles of a head under it: Br, Bc and widest filled in. */
 struct choices simulation_choices(const struct simulation *s, const struct head *h);
 /* The faults an algorithm has when none is named: fa2-printed all three, others none. */

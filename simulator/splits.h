@@ -114,6 +114,9 @@ bool split_rule_from_name(const char *name, enum split_rule *rule, struct messag
 bool split_kernel_from_text(const char *text, enum split_rule *rule, const char **version,
                             struct message *why);
 
+/* Is version `asked` ("2.5.6") `since` or later?  False when it is no version. */
+bool version_reaches(const char *asked, const char *since, bool *reaches);
+
 struct split_option_info {
     enum split_rule rule;
     const char *name, *values, *meaning;

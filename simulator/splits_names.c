@@ -108,6 +108,15 @@ static bool not_before(const long a[3], const long b[3])
     return true;
 }
 
+bool version_reaches(const char *asked, const char *since, bool *reaches)
+{
+    long a[3], b[3];
+    if (!version_numbers(asked, a) || !version_numbers(since, b))
+        return false;
+    *reaches = not_before(a, b);
+    return true;
+}
+
 bool split_version(enum split_rule rule, const char *text, int *factor, const char **meaning,
                    struct message *why)
 {

@@ -18,5 +18,5 @@ rule "simulator includes nothing above it" simulator '#include "(gpu|visualize|l
 rule "mpfr.h only in reference, arith_mpfr, special, claims" "reference simulator" '#include <mpfr.h>' '^reference/|^simulator/(arith_mpfr|special|claims)'
 rule "GSL only in inputs and stats" "reference simulator" '#include <gsl/' '^simulator/(inputs|stats)\.c$'
 rule "cJSON only in tensor and report" "reference simulator" '#include <cjson/' '^reference/tensor|^simulator/report'
-rule "algorithms do no arithmetic of their own" simulator/algorithms '#include <tgmath.h>|fmaf?\(|expf?\(' '^$'
+rule "algorithms and kernels do no arithmetic of their own" "simulator/algorithms simulator/kernels" '#include <tgmath.h>|fmaf?\(|expf?\(' '^$'
 exit $bad

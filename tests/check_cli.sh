@@ -68,8 +68,24 @@ refused 'run: unknown option --polcy; did you mean --policy?' run fa2-4 --polcy 
 refused 'run: unknown option --xyzzy; flashulp run --help lists the options' run fa2-4 --xyzzy
 refused 'exact: --policy is an option of walk, run and trace, not of exact' exact fa2-4 --policy fp32
 refused 'run: --policy needs a word after it: NAME' run fa2-4 --policy
-refused 'run: --kernel is not built yet (models of shipped kernels); flashulp run --help lists what is' \
+refused 'run: --dq is not built yet (the backward pass); flashulp run --help lists what is' \
+    run fa2-4 --dq dq.npy
+refused 'run: fa2-split takes bf16 or fp16, Q, K and V hold fp32; --dtype bf16 is right' \
     run fa2-4 --kernel fa2-split@H200
+refused 'run: fa2-split takes head sizes 32 64 96 128 192 256; D is 1' \
+    run fa2-4 --dtype bf16 --kernel fa2-split@H200
+refused 'run: unknown kernel "fa2-splt"; did you mean fa2-split?' run fa2-4 --kernel fa2-splt
+refused 'run: fa3 is not modelled (schedule rule not established). To get evidence today, pin num_splits=1 on both machines, or one FA2 wheel (flash-attn 2.5.7 or later)' \
+    run fa2-4 --kernel fa3@H200
+refused 'run: H20 is no device; H200 (132 SMs) is right' run fa2-4 --kernel fa2@H20
+refused 'run: fa2: "new" is no version; three numbers such as 2.5.6 are right' run fa2-4 --kernel fa2:new
+refused 'run: fa2 is modelled from version 2.0 on; 1.0.9 is older' run fa2-4 --kernel fa2:1.0.9
+refused 'run: --option exp-arg: one of "fused separate" is right, as in exp-arg=fused' \
+    run fa2-4 --kernel fa2 --option exp-arg=both
+refused 'run: --option tile=3: fa2 has no such switch; it has exp-arg, old-sum' \
+    run fa2-4 --kernel fa2 --option tile=3
+refused 'run: --option is for kernel models; --kernel names one' run fa2-4 --option exp-arg=fused
+refused 'run: --tile: a kernel has its own tiles' run fa2-4 --kernel fa2 --tile 1,1
 refused 'run: fa2-4 and p1: one is right' run fa2-4 p1
 
 refused '--man: fa2: no such verb; flashulp --help lists them' --man fa2
@@ -98,7 +114,6 @@ refused 'claims: A1 and A2: one is right' claims A1 A2
 refused 'run: --explain is an option of claims, not of run' run fa2-4 --explain
 refused 'claims: -o r.svg: the ending says what is written; one of .json, .md, .csv is right' \
     claims -o r.svg
-refused 'list: kernels is not built yet; flashulp list names what is' list kernels
 
 # --- problems
 refused 'run: no problem is named; an example (fa2-4), a .safetensors or .npz file, --q --k --v, --scores --values, or --generate is right' run

@@ -126,8 +126,8 @@ static const struct {
     {"flashulp run fa2-4 --causal --causal", "--causal is given twice"},
     {"flashulp run fa2-4 --tile 1,1 --tile 2,2", "--tile is given twice"},
     {"flashulp run fa2-4 p1", "fa2-4 and p1: one is right"},
-    {"flashulp run fa2-4 --kernel fa2-split@H200",
-     "--kernel is not built yet (models of shipped kernels); flashulp run --help lists what is"},
+    {"flashulp run fa2-4 --dq dq.npy",
+     "--dq is not built yet (the backward pass); flashulp run --help lists what is"},
     {"flashulp run fa2-4 --splits=4",
      "--splits is not built yet (splitting the keys over blocks); flashulp run --help lists what is"},
 };

@@ -22,6 +22,12 @@ static void argument_words(char **text, enum option o)
         NAMES(ALGORITHM_COUNT, algorithm_info((enum algorithm)n)->name);
         text_append(text, " all");
         break;
+    case OPTION_KERNEL:
+        NAMES(KERNEL_COUNT, kernel_info((enum kernel)n)->name);
+        break;
+    case OPTION_DEVICE:
+        NAMES(DEVICE_COUNT, device_info((enum device)n)->name);
+        break;
     case OPTION_BESIDE:
         NAMES(ALGORITHM_COUNT, algorithm_info((enum algorithm)n)->name);
         break;

@@ -4,6 +4,7 @@
 
 #include "simulator/claims.h"
 #include "simulator/cli/cli.h"
+#include "simulator/cli/list_kernels.h"
 #include "simulator/devices.h"
 #include "simulator/examples.h"
 #include "simulator/inputs.h"
@@ -222,6 +223,7 @@ static const struct {
     {"sites", "the places where a value is rounded", list_sites},
     {"steps", "what a walk shows", list_steps},
     {"algorithms", "the listings of the literature", list_algorithms},
+    {"kernels", "models of shipped kernels", cli_list_kernels},
     {"policies", "where to round and to what", list_policies},
     {"orders", "how sums are taken", list_orders},
     {"special", "how exp, log and tanh are computed", list_special},
@@ -251,8 +253,6 @@ static bool find_table(const char *word, int *table, struct message *why)
         if (strcmp(tables[*table].name, word) == 0)
             return true;
     }
-    if (strcmp(word, "kernels") == 0)
-        return refuse(why, "%s is not built yet; flashulp list names what is", word);
     const char *near = nearest_name(word, names, TABLES);
     return refuse(why, "no table is named %.40s; %s%s%s", word,
                   near != NULL ? "did you mean " : "flashulp list names them",
@@ -271,7 +271,8 @@ static bool answer(struct report *r, const struct scenario *s, struct message *w
     }
     if (!find_table(s->problem, &table, why))
         return false;
-    if (tables[table].fill != list_sites && tables[table].fill != list_devices)
+    if (tables[table].fill != list_sites && tables[table].fill != list_devices &&
+        tables[table].fill != cli_list_kernels)
         report_row(r, "name\tmeaning\tnote");
     tables[table].fill(r, json_list(r->json, tables[table].name));
     return true;

@@ -149,7 +149,7 @@ static bool write_capture(struct report *r, const struct finished *x, const char
     struct tensor O = {0}, lse = {0};
     char name[2][128];
     snprintf(name[0], sizeof name[0], "o.%.40s:%.47s",
-             algorithm_info(x->simulation.algorithm)->name, x->simulation.policy.name);
+             simulation_name(&x->simulation).text, x->simulation.policy.name);
     snprintf(name[1], sizeof name[1], "lse.%.96s", name[0] + 2);
     if (p->cu_q != NULL)
         return refuse(why, "-o %.200s: a capture of packed sequences is not built yet", path);
@@ -196,6 +196,19 @@ static void describe_faults(struct report *r, const struct simulation *s)
     report_text(r, s->choices.faults == 0 ? " none: the corrected loop\n" : "\n");
 }
 
+/* Where the kernel leaves the contracts on this problem. */
+static void describe_kernel(struct report *r, const struct finished *x)
+{
+    const struct kernel_choice *c = &x->simulation.kernel;
+    char *warnings = kernel_warnings(c, &x->input.problem);
+    report_text(r, "modelled on %s (%s, %d SMs); evidence: flashulp list kernels\n", c->device,
+                c->unit, c->sms);
+    report_text(r, "%s", warnings != NULL ? warnings : "");
+    if (warnings != NULL)
+        json_string(r->json, "caution", warnings);
+    free(warnings);
+}
+
 void run_headline(struct report *r, const struct scenario_input *in)
 {
     const struct problem *p = &in->problem;
@@ -216,10 +229,12 @@ static void describe(struct report *r, const struct finished *x)
 #include "simulator/special.def"
 #undef SPECIAL
     run_headline(r, &x->input);
-    report_text(r, "%s   policy %s   exp %s   arithmetic %s\n", algorithm_info(s->algorithm)->name,
+    report_text(r, "%s   policy %s   exp %s   arithmetic %s\n", simulation_name(s).text,
                 s->policy.name, special, s->arith->name);
     describe_faults(r, s);
-    json_string(r->json, "algorithm", algorithm_info(s->algorithm)->name);
+    if (s->is_kernel)
+        describe_kernel(r, x);
+    json_string(r->json, s->is_kernel ? "kernel" : "algorithm", simulation_name(s).text);
     json_string(r->json, "policy", s->policy.name);
     json_string(r->json, "special", special);
     json_string(r->json, "arith", s->arith->name);

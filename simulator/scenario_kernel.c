@@ -1,0 +1,73 @@
+/* scenario_kernel.c: --kernel, --device, --option: a kernel model and the policy it brings. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "simulator/scenario_parts.h"
+
+/* What only listings have. */
+static bool nothing_else_chosen(const struct scenario *s, struct message *why)
+{
+    static const struct {
+        enum option option;
+        const char *reason;
+    } none[] = {
+        {OPTION_ALGORITHM, "names a listing, --kernel a model; one of them is right"},
+        {OPTION_TILE, "a kernel has its own tiles"},
+        {OPTION_KV, "a kernel has its own order of key tiles"},
+        {OPTION_FAULT, "a kernel has no such switches; --option has its own"},
+    };
+    for (size_t i = 0; i < sizeof none / sizeof *none; i++)
+        if (s->given[none[i].option])
+            return refuse(why, "%s: %s", option_info(none[i].option)->name, none[i].reason);
+    return true;
+}
+
+static bool read_switches(const char *lines, struct kernel_choice *c, struct message *why)
+{
+    while (lines != NULL && *lines != 0) {
+        char line[128];
+        size_t length = strcspn(lines, "\n");
+        if (length >= sizeof line)
+            return refuse(why, "--option %.60s...: too long", lines);
+        memcpy(line, lines, length);
+        line[length] = 0;
+        if (!kernel_set_option(c, line, why))
+            return false;
+        lines += length + (lines[length] == '\n');
+    }
+    return true;
+}
+
+/* The named policy's formats under the kernel's orders: "exact" is the kernel in real numbers. */
+static bool other_formats(const struct scenario *s, struct policy *p, struct message *why)
+{
+    struct policy named;
+    if (s->value[OPTION_POLICY] == NULL)
+        return true;
+    if (!policy_from_name(s->value[OPTION_POLICY], &named, why))
+        return false;
+    for (int site = 0; site < SITE_COUNT; site++)
+        named.site[site].order = p->site[site].order;
+    *p = named;
+    return true;
+}
+
+bool scenario_kernel(const struct scenario *s, const struct scenario_input *in,
+                     struct simulation *simulation, struct message *why)
+{
+    struct kernel_choice *c = &simulation->kernel;
+    const char *device = s->value[OPTION_DEVICE];
+    simulation->is_kernel = true;
+    if (!nothing_else_chosen(s, why) || !kernel_choose(c, s->value[OPTION_KERNEL], why))
+        return false;
+    if (device != NULL && strchr(s->value[OPTION_KERNEL], '@') != NULL)
+        return refuse(why, "--device %.60s: --kernel %.60s names one already", device,
+                      s->value[OPTION_KERNEL]);
+    return (device == NULL || kernel_on_device(c, device, why)) &&
+           read_switches(s->value[OPTION_SWITCH], c, why) &&
+           kernel_takes(c, &in->problem, in->input_format, why) &&
+           kernel_plan(c, &in->problem, why) &&
+           kernel_policy(c, &in->problem, in->input_format, &simulation->policy, why) &&
+           other_formats(s, &simulation->policy, why) &&
+           scenario_policy_changes(s, &simulation->policy, why);
+}
