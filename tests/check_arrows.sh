@@ -1,17 +1,10 @@
 #!/bin/sh
 # The arrows of the design: who may include what.  Prints TAP; exits 1 when an arrow points back.
-n=0 bad=0
+. "$(dirname "$0")/tap.sh"
 # rule NAME FILES-WHERE PATTERN ALLOWED: the pattern may stand only in files matching ALLOWED (ERE)
 rule() {
-    n=$((n + 1))
     found=$(grep -rlE --include='*.c' --include='*.h' --include='*.def' "$3" $2 2>/dev/null | grep -vE "$4")
-    if [ -z "$found" ]; then
-        echo "ok $n - $1"
-    else
-        echo "not ok $n - $1"
-        echo "$found" | sed 's/^/# /'
-        bad=1
-    fi
+    same "$1" "$found" ''
 }
 rule "reference includes nothing of the simulator" reference '#include "(simulator|gpu|visualize|lessons|tests)/' '^$'
 rule "simulator includes nothing above it" simulator '#include "(gpu|visualize|lessons|tests)/' '^$'
@@ -19,4 +12,4 @@ rule "mpfr.h only in reference, arith_mpfr, special, claims" "reference simulato
 rule "GSL only in inputs and stats" "reference simulator" '#include <gsl/' '^simulator/(inputs|stats)\.c$'
 rule "cJSON only in tensor and report" "reference simulator" '#include <cjson/' '^reference/tensor|^simulator/report'
 rule "algorithms and kernels do no arithmetic of their own" "simulator/algorithms simulator/kernels" '#include <tgmath.h>|fmaf?\(|expf?\(' '^$'
-exit $bad
+plan_end

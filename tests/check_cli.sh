@@ -1,22 +1,11 @@
 #!/bin/sh
 # The command from outside: every refusal compared whole (exit 2, one sentence, nothing written), and
 # what the verbs print.  TAP on the output.  usage: tests/check_cli.sh   (FLASHULP_BUILD: build)
+. "$(dirname "$0")/tap.sh"
 program=$(cd "${FLASHULP_BUILD:-build}" && pwd)/flashulp
 folder=$(mktemp -d) && trap 'rm -rf "$folder"' EXIT INT TERM
 cd "$folder" || exit 1
-count=0 failed=0
 unset NO_COLOR
-
-verdict() { # name, is it ok?, what was got
-    count=$((count + 1))
-    if [ "$2" = yes ]; then
-        echo "ok $count - $1"
-    else
-        echo "not ok $count - $1"
-        printf '%s\n' "$3" | sed 's/^/#   /'
-        failed=$((failed + 1))
-    fi
-}
 
 # refused SENTENCE [-e NAME=VALUE] VERB WORDS...: exit 2, that one line, no output, no new file
 refused() {
@@ -50,13 +39,6 @@ prints() {
     [ $status -eq "$want" ] && printf '%s\n' "$got" | grep -q -e "$pattern" && ok=yes
     verdict "flashulp $* prints $pattern" $ok "exit $status
 $got"
-}
-
-same() { # name, got, want
-    ok=no
-    [ "$2" = "$3" ] && ok=yes
-    verdict "$1" $ok "got  $2
-want $3"
 }
 
 # --- verbs and options
@@ -404,5 +386,4 @@ same 'a trace read again prints the same' "$("$program" trace t.trace | sed 1d)"
     "$("$program" trace fa2-4 --snapshots all | sed 1d)"
 same 'a Perfetto file is written' "$(head -c 1 t.json)" '{'
 
-echo "1..$count"
-[ $failed -eq 0 ]
+plan_end

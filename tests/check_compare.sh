@@ -1,22 +1,11 @@
 #!/bin/sh
 # compare from outside: harness bugs as four-element files, every refusal whole, what is printed.
 # TAP on the output.  usage: tests/check_compare.sh   (FLASHULP_BUILD: build)
+. "$(dirname "$0")/tap.sh"
 program=$(cd "${FLASHULP_BUILD:-build}" && pwd)/flashulp
 folder=$(mktemp -d) && trap 'rm -rf "$folder"' EXIT INT TERM
 cd "$folder" || exit 1
 mkdir files && cd files || exit 1
-count=0 failed=0
-
-verdict() { # name, is it ok?, what was got
-    count=$((count + 1))
-    if [ "$2" = yes ]; then
-        echo "ok $count - $1"
-    else
-        echo "not ok $count - $1"
-        printf '%s\n' "$3" | sed 's/^/#   /'
-        failed=$((failed + 1))
-    fi
-}
 
 refused() { # SENTENCE WORDS...: exit 2, that one line, no output
     want="flashulp compare: $1"
@@ -38,15 +27,6 @@ prints() { # STATUS PATTERN WORDS...: that exit status, also said, and a line ma
         [ "$(printf '%s\n' "$got" | tail -1)" = "exit $want" ] && ok=yes
     verdict "compare $* prints $pattern" $ok "exit $status
 $got"
-}
-
-same() { # name, got, want
-    ok=no
-    [ "$2" = "$3" ] && ok=yes
-    verdict "$1" $ok "got:
-$2
-want:
-$3"
 }
 
 # word HEX: its bytes, lowest first
@@ -273,5 +253,4 @@ refused '-o r.txt: the ending says what is written; one of .json, .md, .csv is r
     one.npy zero.npy -o r.txt
 refused '-o r.json exists; give --force to replace it' one.npy zero.npy -o r.json
 
-echo "1..$count"
-[ $failed -eq 0 ]
+plan_end

@@ -4,19 +4,11 @@
 # on aarch64 under qemu.  TAP on the output.  usage: tests/check_digests.sh   (FLASHULP_BUILD: build)
 # A changed golden file needs its reason in the commit: make -s build/tests/digests &&
 # build/tests/digests >tests/golden/digests.txt
+. "$(dirname "$0")/tap.sh"
 build=${FLASHULP_BUILD:-build}
 golden=tests/golden/digests.txt
 folder=$(mktemp -d) && trap 'rm -rf "$folder"' EXIT INT TERM
-count=0 failed=0
-
-passed() { count=$((count + 1)); echo "ok $count - $1"; }
-skipped() { count=$((count + 1)); echo "ok $count - $1 # skip $2"; }
-wrong() { # what, how to see it, the lines
-    count=$((count + 1)) failed=$((failed + 1))
-    echo "not ok $count - $1"
-    echo "#   again: $2"
-    printf '%s\n' "$3" | head -n 12 | sed 's/^/#   /'
-}
+TAP_LINES=13
 
 # compare WHAT COMMAND...: the command prints the golden lines
 compare() {
@@ -25,7 +17,8 @@ compare() {
     if "$@" >"$folder/got" 2>"$folder/said" && cmp -s "$folder/got" $golden; then
         passed "$what: $(wc -l <$golden) digests"
     else
-        wrong "$what" "$*" "$(tail -n 3 "$folder/said"; diff $golden "$folder/got")"
+        wrong "$what" "again: $*
+$(tail -n 3 "$folder/said"; diff $golden "$folder/got")"
     fi
 }
 
@@ -37,7 +30,8 @@ rebuilt() {
     if make -s -j2 B="$folder/built" "$@" "$folder/built/tests/digests" >"$folder/said" 2>&1; then
         return 0
     fi
-    wrong "$what" "make B=DIR $* DIR/tests/digests" "$(tail -n 8 "$folder/said")"
+    wrong "$what" "again: make B=DIR $* DIR/tests/digests
+$(tail -n 8 "$folder/said")"
     return 1
 }
 
@@ -92,5 +86,4 @@ if [ "${FLASHULP_TESTS:-quick}" = full ]; then
 else
     skipped "gcc and clang at -O0 and -O3, aarch64" "make test-full"
 fi
-echo "1..$count"
-[ $failed -eq 0 ]
+plan_end

@@ -2,39 +2,26 @@
 # make install, from outside: the program away from its source, a C program against the installed
 # header and libraries, manual and completion, make uninstall, make dist.  TAP on the output.
 # usage: tests/check_install.sh   (FLASHULP_BUILD: build)
+. "$(dirname "$0")/tap.sh"
 build=${FLASHULP_BUILD:-build} cc=${CC:-cc}
 folder=$(cd "$(mktemp -d)" && pwd -P) && trap 'rm -rf "$folder"' EXIT INT TERM
 prefix=$folder/usr
-count=0 failed=0
-
-verdict() { # name, is it ok?, what was got
-    count=$((count + 1))
-    if [ "$2" = yes ]; then
-        echo "ok $count - $1"
-    else
-        echo "not ok $count - $1"
-        printf '%s\n' "$3" | head -n 20 | sed 's/^/#   /'
-        failed=$((failed + 1))
-    fi
-}
-skip() { count=$((count + 1)); echo "ok $count - $1 # skip $2"; }
-same() { verdict "$1" "$([ "$2" = "$3" ] && echo yes)" "got  $2
-want $3"; }
+TAP_LINES=20
 succeeds() { # name, command...
     name=$1
     shift
     said=$("$@" 2>&1) && verdict "$name" yes || verdict "$name" no "$said"
 }
-finish() { echo "1..$count"; [ $failed -eq 0 ]; exit; }
 
 unset FLASHULP_DATA
 if nm "$build/flashulp" 2>/dev/null | grep -q __asan_init; then
-    skip 'make install' 'a sanitizer build is not for installing'
-    finish
+    skipped 'make install' 'a sanitizer build is not for installing'
+    plan_end
+    exit
 fi
 quiet="make -s --no-print-directory B=$build"
 succeeds 'make install' $quiet install PREFIX="$prefix"
-[ $failed -eq 0 ] || finish
+[ $failed -eq 0 ] || { plan_end; exit; }
 cp -R "$prefix" "$folder/first"
 succeeds 'make install again' $quiet install PREFIX="$prefix"
 same 'installing twice is installing once' "$(diff -r "$prefix" "$folder/first" 2>&1)" ''
@@ -75,11 +62,11 @@ if command -v pkg-config >/dev/null 2>&1; then
 int main() { return flashulp_abi() != FLASHULP_ABI; }' >"$folder/a.cc"
         succeeds 'the header is C++' c++ $cflags -fsyntax-only "$folder/a.cc"
     else
-        skip 'the header is C++' 'no C++ compiler'
+        skipped 'the header is C++' 'no C++ compiler'
     fi
     unset FLASHULP_DATA
 else
-    skip 'programs with the library' 'no pkg-config: apt-get install pkg-config'
+    skipped 'programs with the library' 'no pkg-config: apt-get install pkg-config'
 fi
 
 # --- manual and completion
@@ -90,7 +77,7 @@ if command -v mandoc >/dev/null 2>&1; then
     got=$(mandoc -T lint -W warning "$prefix"/share/man/man1/*.1 2>&1 | grep -v 'missing date')
     same 'mandoc finds nothing in the pages but that they have no date' "$got" ''
 else
-    skip 'the manual pages' 'no mandoc: apt-get install mandoc'
+    skipped 'the manual pages' 'no mandoc: apt-get install mandoc'
 fi
 bash_file=$prefix/share/bash-completion/completions/flashulp
 complete() { # WORDS...: what bash would offer for the last
@@ -104,7 +91,7 @@ if command -v bash >/dev/null 2>&1; then
     same 'flashulp run --set PRO<tab>' "$(complete flashulp run --set PRO 2>/dev/null)" 'PROB= PROB_RESCALE='
     same 'flashulp bits --pol<tab>' "$(complete flashulp bits 1 --pol)" ''
 else
-    skip 'bash completion' 'no bash'
+    skipped 'bash completion' 'no bash'
 fi
 for shell in zsh fish; do
     file=$prefix/share/zsh/site-functions/_flashulp
@@ -112,14 +99,14 @@ for shell in zsh fish; do
     if command -v $shell >/dev/null 2>&1; then
         succeeds "$shell reads its completion" $shell -n "$file"
     else
-        skip "$shell reads its completion" "no $shell"
+        skipped "$shell reads its completion" "no $shell"
     fi
 done
 if command -v fish >/dev/null 2>&1; then
     got=$(HOME=$folder fish -c "source $file; complete -C 'flashulp run --policy gpu-b'" | cut -f1)
     same 'fish: flashulp run --policy gpu-b<tab>' "$got" gpu-bf16
 else
-    skip 'fish: flashulp run --policy gpu-b<tab>' 'no fish'
+    skipped 'fish: flashulp run --policy gpu-b<tab>' 'no fish'
 fi
 
 # --- and away again
@@ -144,6 +131,6 @@ if [ "${FLASHULP_TESTS:-quick}" = full ]; then
     same 'and knows its name' "$("$folder"/flashulp-*/build/flashulp --version)" "$("$build/flashulp" --version)"
 else
     succeeds 'the packed source is whole' make -n -C "$folder"/flashulp-*/ B=build all
-    skip 'the packed source builds' 'make test-full'
+    skipped 'the packed source builds' 'make test-full'
 fi
-finish
+plan_end

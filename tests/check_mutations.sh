@@ -4,8 +4,9 @@
 # compiled and linked, at processor level base.  Full only.  TAP on the output.
 # usage: FLASHULP_TESTS=full tests/check_mutations.sh   (FLASHULP_BUILD: build; MUTATIONS_ONLY=pattern
 # plants those whose name or test matches)
+. "$(dirname "$0")/tap.sh"
 if [ "${FLASHULP_TESTS:-quick}" != full ]; then
-    echo "ok 1 - mutations # skip make test-full"
+    skipped mutations 'make test-full'
     exit 0
 fi
 build=${FLASHULP_BUILD:-build}
@@ -15,14 +16,7 @@ setting() { make -pnq B="$build" 2>/dev/null | sed -n "s/^$1 [:?]*= //p" | head 
 flags="-O1 $(setting FIXED | sed 's/-MMD//;s/-MP//') $(setting CFLAGS)"
 libraries="-lcmocka $(setting LDLIBS)"
 export FLASHULP_CPU=base FLASHULP_TESTS=quick
-count=0 failed=0
-
-passed() { count=$((count + 1)); echo "ok $count - $1"; }
-wrong() {
-    count=$((count + 1)) failed=$((failed + 1))
-    echo "not ok $count - $1"
-    printf '%s\n' "$2" | tail -n 8 | sed 's/^/#   /'
-}
+TAP_LINES=8
 
 # What a test consists of besides its own file.
 parts() {
@@ -49,7 +43,7 @@ baseline() {
     : >"$folder/$1.baseline"
     rm -rf "$folder/changed"
     if ! linked "$folder/$1" "$1" >"$folder/said" 2>&1 || ! "$folder/$1" >"$folder/said" 2>&1; then
-        wrong "$1 passes unchanged" "$(cat "$folder/said")"
+        wrong "$1 passes unchanged" "$(tail -n 8 "$folder/said")"
     fi
 }
 
@@ -76,14 +70,14 @@ mutant() {
         # shellcheck disable=SC2086
         if ! $cc -I"$folder/changed" $flags -DCPU_LEVEL=base -c -o "$object" "$source" \
             >"$folder/said" 2>&1; then
-            wrong "mutation $name does not compile" "$(cat "$folder/said")"
+            wrong "mutation $name does not compile" "$(tail -n 8 "$folder/said")"
             return
         fi
         objects="$objects $object"
     done
     # shellcheck disable=SC2086
     if ! linked "$folder/mutated" "$test" $objects >"$folder/said" 2>&1; then
-        wrong "mutation $name does not link" "$(cat "$folder/said")"
+        wrong "mutation $name does not link" "$(tail -n 8 "$folder/said")"
     elif timeout 300 "$folder/mutated" >"$folder/said" 2>&1; then
         wrong "mutation $name survives $test" "$file: $edit"
     else
@@ -164,5 +158,4 @@ mutant "an error forgotten" test_ledger simulator/ledger.c \
 mutant "decisions taken anew" test_ledger_calls simulator/verbs.c \
     's/r->ledger != NULL \&\& ledger_replays(r->ledger)/false/'
 
-echo "1..$count"
-[ $failed -eq 0 ]
+plan_end

@@ -2,23 +2,12 @@
 # `flashulp walk` from outside: whole pages against tests/golden/walk, the numbers of two pages worked
 # out by hand, 80 columns of ASCII everywhere, refusals whole, and the screens of --interactive and
 # --quiz on a terminal made by script(1).  TAP.  usage: tests/check_walk.sh   (FLASHULP_BUILD: build)
+. "$(dirname "$0")/tap.sh"
 program=$(cd "${FLASHULP_BUILD:-build}" && pwd)/flashulp
 here=$(cd "$(dirname "$0")" && pwd)
 folder=$(mktemp -d) && trap 'rm -rf "$folder"' EXIT INT TERM
 cd "$folder" || exit 1
-count=0 failed=0
 unset NO_COLOR
-
-verdict() { # name, is it ok?, what was got
-    count=$((count + 1))
-    if [ "$2" = yes ]; then
-        echo "ok $count - $1"
-    else
-        echo "not ok $count - $1"
-        printf '%s\n' "$3" | sed 's/^/#   /'
-        failed=$((failed + 1))
-    fi
-}
 
 # golden FILE WORDS...: the page is the file, to the last byte
 golden() {
@@ -240,5 +229,4 @@ else
     echo "ok $((count += 1)) - walk --interactive # SKIP no script(1)"
 fi
 
-echo "1..$count"
-[ $failed -eq 0 ]
+plan_end
