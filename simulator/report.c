@@ -93,6 +93,7 @@ void report_new(struct report *r, const struct scenario *s)
 void report_free(struct report *r)
 {
     cJSON_Delete(tree(r->json));
+    page_free(r->page);
     free(r->text);
     free(r->table);
     for (int i = 0; i < r->made_count; i++)

@@ -1,11 +1,13 @@
 /* report.h: what a verb says: as text, as JSON, as a table; on the output and in files.
 
    A verb fills all three; report_finish prints text or JSON and writes every -o by its ending:
-   .json the object, .md the text with the command, .csv the table.  Files come first and are undone
+   .json the object, .csv the table, .md the text with the command.  A verb that also fills a page
+   (report_page.h) gets it as .html, and as .md in the text's place.  Files come first and are undone
    when a later one fails, so a refused command leaves nothing new behind. */
 #ifndef FLASHULP_REPORT_H
 #define FLASHULP_REPORT_H
 
+#include "simulator/report_page.h"
 #include "simulator/scenario.h"
 
 struct json; /* an object or a list; freed with its report */
@@ -16,6 +18,7 @@ struct report {
     char *text;        /* lines of at most 80 columns, ASCII */
     char *table;       /* rows of cells separated by tabs */
     size_t table_length, table_room;
+    struct page *page; /* or NULL; freed with the report */
     int made_count;    /* files this command created */
     char *made[16];
 };

@@ -135,28 +135,12 @@ void report_undo(struct report *r)
     r->made_count = 0;
 }
 
-/* Cells hold no tabs or line breaks; a comma or a quote needs quotes. */
-static void write_csv(FILE *out, const char *table)
-{
-    while (*table != 0) {
-        size_t length = strcspn(table, "\t\n");
-        bool quoted = memchr(table, ',', length) != NULL || memchr(table, '"', length) != NULL;
-        if (quoted)
-            fputc('"', out);
-        for (size_t i = 0; i < length; i++) {
-            if (table[i] == '"')
-                fputc('"', out);
-            fputc(table[i], out);
-        }
-        if (quoted)
-            fputc('"', out);
-        fputc(table[length] == '\t' ? ',' : '\n', out);
-        table += length + (table[length] != 0);
-    }
-}
-
 static void write_markdown(FILE *out, const struct report *r)
 {
+    if (r->page != NULL) {
+        page_write_markdown(out, r->page);
+        return;
+    }
     char *command = scenario_command(r->scenario);
     fprintf(out, "# flashulp %s\n\n```\n$ %s\n%s```\n", r->scenario->verb, command, r->text);
     free(command);
@@ -179,14 +163,17 @@ static bool write_file(struct report *r, const char *path, struct message *why)
         write_json(f.stream, r);
     else if (ends_with(path, ".md"))
         write_markdown(f.stream, r);
+    else if (ends_with(path, ".html"))
+        page_write_html(f.stream, r->page);
     else
-        write_csv(f.stream, r->table != NULL ? r->table : "");
+        page_write_csv(f.stream, r->table != NULL ? r->table : "");
     return file_commit(&f, why);
 }
 
 static bool is_report(const char *path)
 {
-    return ends_with(path, ".json") || ends_with(path, ".md") || ends_with(path, ".csv");
+    return ends_with(path, ".json") || ends_with(path, ".md") || ends_with(path, ".csv") ||
+           ends_with(path, ".html");
 }
 
 /* The output, checked to its last byte: a full disk behind a pipe is a failure too. */

@@ -1,0 +1,202 @@
+/* report_page.c: a page being put together; see report_page.h. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "simulator/report_page_parts.h"
+#include "simulator/scenario_parts.h"
+
+static void *more(void *old, size_t count, size_t size)
+{
+    void *grown = realloc(old, count * size);
+    if (grown == NULL)
+        abort(); /* no memory for a few bytes */
+    return grown;
+}
+
+static char *text_of(const char *format, va_list arguments)
+{
+    char *text = NULL;
+    text_append_list(&text, format, arguments);
+    return text;
+}
+
+static char *copied(const char *text, size_t length)
+{
+    char *made = NULL;
+    text_append(&made, "%.*s", (int)length, text);
+    return made;
+}
+
+struct page *page_new(const char *title)
+{
+    struct page *p = more(NULL, 1, sizeof *p);
+    *p = (struct page){.title = copied(title, strlen(title))};
+    return p;
+}
+
+static void block_free(struct page_block *b)
+{
+    for (int i = 0; i < b->columns; i++)
+        free(b->head[i]);
+    for (int64_t i = 0; i < b->cells; i++)
+        free(b->cell[i]);
+    free(b->text);
+    free(b->head);
+    free(b->right);
+    free(b->cell);
+    free(b->count);
+    free(b);
+}
+
+void page_free(struct page *p)
+{
+    if (p == NULL)
+        return;
+    for (struct page_block *b = p->first, *next; b != NULL; b = next) {
+        next = b->next;
+        block_free(b);
+    }
+    for (int i = 0; i < p->footers; i++)
+        free(p->footer[i]);
+    for (int i = 0; i < p->unknowns; i++)
+        free(p->unknown[i]);
+    free(p->footer);
+    free(p->unknown);
+    free(p->title);
+    free(p->headline);
+    free(p);
+}
+
+static struct page_block *add_block(struct page *p, enum page_kind kind, char *text)
+{
+    struct page_block *b = more(NULL, 1, sizeof *b);
+    *b = (struct page_block){.kind = kind, .text = text};
+    if (p->last != NULL)
+        p->last->next = b;
+    else
+        p->first = b;
+    p->last = b;
+    return b;
+}
+
+void page_headline(struct page *p, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    free(p->headline);
+    p->headline = text_of(format, arguments);
+    va_end(arguments);
+}
+
+void page_heading(struct page *p, int level, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    add_block(p, PAGE_HEADING, text_of(format, arguments))->level = level;
+    va_end(arguments);
+}
+
+void page_paragraph(struct page *p, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    add_block(p, PAGE_PARAGRAPH, text_of(format, arguments));
+    va_end(arguments);
+}
+
+void page_lines(struct page *p, const char *text)
+{
+    add_block(p, PAGE_LINES, copied(text, strlen(text)));
+}
+
+struct page_block *page_table(struct page *p, const char *columns)
+{
+    struct page_block *t = add_block(p, PAGE_TABLE, NULL);
+    for (const char *at = columns;; at++) {
+        size_t length = strcspn(at, "\t");
+        bool right = *at == '>';
+        t->head = more(t->head, (size_t)t->columns + 1, sizeof *t->head);
+        t->right = more(t->right, (size_t)t->columns + 1, sizeof *t->right);
+        t->head[t->columns] = copied(at + right, length - right);
+        t->right[t->columns++] = right;
+        at += length;
+        if (*at == 0)
+            return t;
+    }
+}
+
+/* A figure's counts grow with its labels. */
+static void add_cell(struct page_block *b, char *text, int64_t count)
+{
+    if (b->cells == b->room) {
+        b->room = b->room > 0 ? 2 * b->room : 16;
+        b->cell = more(b->cell, (size_t)b->room, sizeof *b->cell);
+        if (b->kind == PAGE_BARS)
+            b->count = more(b->count, (size_t)b->room, sizeof *b->count);
+    }
+    if (b->kind == PAGE_BARS)
+        b->count[b->cells] = count;
+    b->cell[b->cells++] = text;
+}
+
+void page_cell(struct page_block *table, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    add_cell(table, text_of(format, arguments), 0);
+    va_end(arguments);
+}
+
+void page_rows(struct page_block *table, const char *rows)
+{
+    while (*rows != 0) {
+        size_t length = strcspn(rows, "\t\n");
+        add_cell(table, copied(rows, length), 0);
+        rows += length + (rows[length] != 0);
+    }
+}
+
+struct page_block *page_bars(struct page *p, const char *caption)
+{
+    return add_block(p, PAGE_BARS, copied(caption, strlen(caption)));
+}
+
+void page_bar(struct page_block *bars, int64_t count, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    add_cell(bars, text_of(format, arguments), count);
+    va_end(arguments);
+}
+
+int64_t page_most(const struct page_block *bars)
+{
+    int64_t most = 1;
+    for (int64_t i = 0; i < bars->cells; i++)
+        most = bars->count[i] > most ? bars->count[i] : most;
+    return most;
+}
+
+void page_footer(struct page *p, const char *name, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    p->footer = more(p->footer, (size_t)p->footers + 2, sizeof *p->footer);
+    p->footer[p->footers++] = copied(name, strlen(name));
+    p->footer[p->footers++] = text_of(format, arguments);
+    va_end(arguments);
+}
+
+void page_not_established(struct page *p, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    p->unknown = more(p->unknown, (size_t)p->unknowns + 1, sizeof *p->unknown);
+    p->unknown[p->unknowns++] = text_of(format, arguments);
+    va_end(arguments);
+}
+
+const char *page_unknown(const struct page *p, int n)
+{
+    return n < p->unknowns ? p->unknown[n] : NULL;
+}

@@ -1,0 +1,54 @@
+/* report_page.h: what a verb says as a page: headings, paragraphs, tables and figures, in the order
+   they are added, and a footer; written as HTML, as Markdown, or a table alone as CSV.
+
+   The HTML is one file without script that fetches nothing; figures are SVG inside it.  Texts may
+   hold any bytes, such as names of files: every writer escapes what it writes, in one place. */
+#ifndef FLASHULP_REPORT_PAGE_H
+#define FLASHULP_REPORT_PAGE_H
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#define PAGE_FORMAT(at) __attribute__((format(printf, at, at + 1)))
+
+struct page;
+struct page_block; /* a table or a figure of a page; freed with the page */
+
+struct page *page_new(const char *title);
+void page_free(struct page *p);
+
+/* The sentence under the title: what came out. */
+void page_headline(struct page *p, const char *format, ...) PAGE_FORMAT(2);
+/* Level 2 is a section, 3 a part of one. */
+void page_heading(struct page *p, int level, const char *format, ...) PAGE_FORMAT(3);
+void page_paragraph(struct page *p, const char *format, ...) PAGE_FORMAT(2);
+/* Lines as they stand, such as a terminal shows them. */
+void page_lines(struct page *p, const char *text);
+
+/* The heads of the columns are separated by tabs; one that begins with '>' is flush right.  Cells
+   may be added later, too: they fill the rows from left to right. */
+struct page_block *page_table(struct page *p, const char *columns);
+void page_cell(struct page_block *table, const char *format, ...) PAGE_FORMAT(2);
+/* Rows of cells separated by tabs, as report_row makes them. */
+void page_rows(struct page_block *table, const char *rows);
+
+/* A figure of one bar a row; its numbers are written beside the bars. */
+struct page_block *page_bars(struct page *p, const char *caption);
+void page_bar(struct page_block *bars, int64_t count, const char *format, ...) PAGE_FORMAT(3);
+
+/* The footer: "command", "version", "sha256 of got", each with its text. */
+void page_footer(struct page *p, const char *name, const char *format, ...) PAGE_FORMAT(3);
+/* What this report does not establish: listed at the end. */
+void page_not_established(struct page *p, const char *format, ...) PAGE_FORMAT(2);
+
+/* The n-th of these, or NULL. */
+const char *page_unknown(const struct page *p, int n);
+
+void page_write_html(FILE *out, const struct page *p);
+void page_write_markdown(FILE *out, const struct page *p);
+/* Rows of cells separated by tabs, as RFC 4180 wants them but with plain line ends. */
+void page_write_csv(FILE *out, const char *rows);
+
+#endif

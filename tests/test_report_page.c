@@ -1,0 +1,275 @@
+/* test_report_page.c: pages: what is escaped, wherever it stands; tables, figures, footers, CSV. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "simulator/report_page.h"
+
+/* What was written to the stream, which is closed. */
+static char *contents(FILE *f)
+{
+    size_t size = (size_t)ftell(f);
+    char *text = calloc(size + 1, 1);
+    rewind(f);
+    assert_int_equal(fread(text, 1, size, f), size);
+    fclose(f);
+    return text;
+}
+
+typedef void writer(FILE *out, const struct page *p);
+
+static char *written(writer *write, const struct page *p)
+{
+    FILE *out = tmpfile();
+    write(out, p);
+    return contents(out);
+}
+
+/* How often `what` stands in the text. */
+static int count(const char *text, const char *what)
+{
+    int n = 0;
+    for (const char *at = text; (at = strstr(at, what)) != NULL; at += strlen(what))
+        n++;
+    return n;
+}
+
+static void must_have(const char *text, const char *what)
+{
+    if (strstr(text, what) == NULL)
+        fail_msg("missing: %s\nin: %s", what, text);
+}
+
+/* What stands between the first `open` and the `close` that follows. */
+static void between(const char *text, const char *open, const char *close, char *to, size_t room)
+{
+    const char *begin = strstr(text, open), *end;
+    assert_non_null(begin);
+    begin += strlen(open);
+    end = strstr(begin, close);
+    assert_non_null(end);
+    snprintf(to, room, "%.*s", (int)(end - begin), begin);
+}
+
+static const struct {
+    const char *text, *html, *markdown;
+} escapes[] = {
+    {"plain, 1 + 2", "plain, 1 + 2", "plain, 1 + 2"},
+    {"<script>alert('1')</script>&amp;\"",
+     "&lt;script&gt;alert(&#39;1&#39;)&lt;/script&gt;&amp;amp;&quot;",
+     "\\<script\\>alert('1')\\</script\\>\\&amp;\""},
+    {"*a* _b_ `c` [d](e) | #f ~g~ \\", "*a* _b_ `c` [d](e) | #f ~g~ \\",
+     "\\*a\\* \\_b\\_ \\`c\\` \\[d\\](e) \\| \\#f \\~g\\~ \\\\"},
+    {"\x1b[31mred\x01\x7f", "?[31mred??", " \\[31mred  "},
+    {"two\nlines\tand", "two\nlines\tand", "two lines and"},
+    {"caf\xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80", "caf\xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80",
+     "caf\xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80"},
+    {"\xff \xc3( \xe2\x82", "? ?( ??", NULL},  /* no UTF-8 */
+    {"\xc0\xaf \xe0\x80\xbc", "?? ???", NULL}, /* longer than need be: a hidden / and < */
+    {"\xe0\x83\xa9 \xf0\x82\x82\xac", "??? ????", NULL},
+    {"\xed\xa0\x80 \xf4\x90\x80\x80", "??? ????", NULL}, /* surrogate, beyond U+10FFFF */
+    {"\xc2\x85 \xef\xbf\xbe", "?? ???", NULL},           /* a control, no character */
+};
+
+static void test_escapes(void **state)
+{
+    (void)state;
+    char got[200];
+    for (size_t i = 0; i < sizeof escapes / sizeof escapes[0]; i++) {
+        struct page *p = page_new("title");
+        page_headline(p, "%s", escapes[i].text);
+        char *html = written(page_write_html, p), *markdown = written(page_write_markdown, p);
+        between(html, "<p class=\"headline\">", "</p>", got, sizeof got);
+        assert_string_equal(got, escapes[i].html);
+        between(markdown, "\n**", "**\n", got, sizeof got);
+        if (escapes[i].markdown != NULL)
+            assert_string_equal(got, escapes[i].markdown);
+        free(html);
+        free(markdown);
+        page_free(p);
+    }
+}
+
+/* The same text wherever a text can be. */
+static struct page *everywhere(const char *text)
+{
+    struct page *p = page_new(text);
+    char columns[100], rows[100];
+    page_headline(p, "%s", text);
+    page_heading(p, 2, "%s", text);
+    page_heading(p, 3, "%s", text);
+    page_paragraph(p, "%s", text);
+    page_lines(p, text);
+    snprintf(columns, sizeof columns, "%s\t>%s", text, text);
+    struct page_block *table = page_table(p, columns);
+    page_cell(table, "%s", text);
+    snprintf(rows, sizeof rows, "%s\n", text);
+    page_rows(table, rows);
+    page_bar(page_bars(p, text), 1, "%s", text);
+    page_footer(p, text, "%s", text);
+    page_not_established(p, "%s", text);
+    return p;
+}
+
+static void test_escaped_everywhere(void **state)
+{
+    (void)state;
+    struct page *p = everywhere("<b>&\"'");
+    char *html = written(page_write_html, p), *markdown = written(page_write_markdown, p);
+    /* the title stands twice, a figure's caption twice */
+    assert_int_equal(count(html, "&lt;b&gt;&amp;&quot;&#39;"), 17);
+    assert_int_equal(count(html, "<b>"), 0);
+    /* as they stand inside a fence: the lines and the figure's label */
+    assert_int_equal(count(markdown, "\\<b\\>\\&\"'"), 13);
+    assert_int_equal(count(markdown, "\n<b>&\"'"), 2);
+    free(html);
+    free(markdown);
+    page_free(p);
+}
+
+/* Nothing is run and nothing fetched. */
+static void test_alone(void **state)
+{
+    (void)state;
+    static const char *const never[] = {
+        "<script", "<link", "<img", "<iframe", "src=", "href=", "url(", "@import", " on"};
+    struct page *p = everywhere("x");
+    char *html = written(page_write_html, p);
+    for (size_t i = 0; i < sizeof never / sizeof never[0]; i++)
+        if (strstr(html, never[i]) != NULL)
+            fail_msg("the page has %s", never[i]);
+    must_have(html, "default-src 'none'");
+    free(html);
+    page_free(p);
+}
+
+static void test_table(void **state)
+{
+    (void)state;
+    struct page *p = page_new("t");
+    struct page_block *table = page_table(p, "name\t>count");
+    page_heading(p, 2, "behind");
+    page_rows(table, "a\t1\nb\t");
+    page_cell(table, "%d", 2);
+    page_cell(table, "c|d");
+    char *html = written(page_write_html, p), *markdown = written(page_write_markdown, p);
+    must_have(html,
+              "<tr><th scope=\"col\">name</th><th scope=\"col\" class=\"right\">count</th></tr>\n"
+              "<tr><td>a</td><td class=\"right\">1</td></tr>\n"
+              "<tr><td>b</td><td class=\"right\">2</td></tr>\n"
+              "<tr><td>c|d</td></tr>\n</table></div>\n<h2>behind</h2>");
+    must_have(markdown,
+              "| name | count |\n|---|---:|\n| a | 1 |\n| b | 2 |\n| c\\|d |\n\n## behind");
+    free(html);
+    free(markdown);
+    page_free(p);
+}
+
+static void test_figure(void **state)
+{
+    (void)state;
+    struct page *p = page_new("t");
+    struct page_block *bars = page_bars(p, "how many");
+    page_bar(bars, 1000000, "most");
+    page_bar(bars, 500000, "half");
+    page_bar(bars, 1, "one");
+    page_bar(bars, 0, "none");
+    char *html = written(page_write_html, p), *markdown = written(page_write_markdown, p);
+    must_have(html, "height=\"80\" viewBox=\"0 0 640 80\">\n<title>how many</title>\n");
+    must_have(html, "most</text><rect x=\"200\" y=\"3\" width=\"340.0\" height=\"15\"/>"
+                    "<text x=\"546.0\" y=\"15\">1,000,000</text>");
+    must_have(html, "half</text><rect x=\"200\" y=\"23\" width=\"170.0\"");
+    must_have(html, "one</text><rect x=\"200\" y=\"43\" width=\"1.0\"");
+    must_have(html, "none</text><rect x=\"200\" y=\"63\" width=\"0.0\"");
+    must_have(markdown, "how many\n\n```\n"
+                        "most  ######################################## 1,000,000\n"
+                        "half  #################### 500,000\none   # 1\nnone  0\n```\n");
+    free(html);
+    free(markdown);
+    page_free(p);
+}
+
+static void test_no_rows(void **state)
+{
+    (void)state;
+    struct page *p = page_new("t");
+    page_bars(p, "nothing");
+    page_table(p, "a");
+    char *html = written(page_write_html, p), *markdown = written(page_write_markdown, p);
+    must_have(html, "height=\"0\"");
+    must_have(markdown, "nothing\n\n```\n```\n\n| a |\n|---|\n\n---\n");
+    assert_int_equal(count(html, "Not established"), 0);
+    free(html);
+    free(markdown);
+    page_free(p);
+}
+
+static void test_footer(void **state)
+{
+    (void)state;
+    struct page *p = page_new("t");
+    page_not_established(p, "one of %d", 2);
+    page_footer(p, "command", "flashulp x");
+    page_not_established(p, "the other");
+    char *html = written(page_write_html, p), *markdown = written(page_write_markdown, p);
+    must_have(html, "<footer>\n<h2>Not established</h2>\n<ul>\n<li>one of 2</li>\n"
+                    "<li>the other</li>\n</ul>\n<dl>\n<dt>command</dt><dd>flashulp x</dd>\n</dl>");
+    must_have(markdown, "---\n\nNot established:\n\n- one of 2\n- the other\n\n"
+                        "- command: flashulp x\n");
+    assert_string_equal(page_unknown(p, 1), "the other");
+    assert_null(page_unknown(p, 2));
+    free(html);
+    free(markdown);
+    page_free(p);
+}
+
+/* A fence is longer than the fences in it; a paragraph that begins like a list is none. */
+static void test_markdown(void **state)
+{
+    (void)state;
+    struct page *p = page_new("t");
+    page_lines(p, "```\n<b>````");
+    page_paragraph(p, "12. twelve");
+    page_paragraph(p, "- dash");
+    page_paragraph(p, "3.5 is no item of a list? it may look like one");
+    char *markdown = written(page_write_markdown, p);
+    must_have(markdown, "\n`````\n```\n<b>````\n`````\n\n12\\. twelve\n\n\\- dash\n\n3\\.5 is");
+    free(markdown);
+    page_free(p);
+}
+
+static void test_csv(void **state)
+{
+    (void)state;
+    static const char *const rows[][2] = {
+        {"", ""},
+        {"a\tb\n", "a,b\n"},
+        {"a\tb", "a,b\n"},
+        {"\t\n", ",\n"},
+        {"1,2\t\"x\"\tc\rd\n", "\"1,2\",\"\"\"x\"\"\",\"c\rd\"\n"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        FILE *out = tmpfile();
+        page_write_csv(out, rows[i][0]);
+        char *text = contents(out);
+        assert_string_equal(text, rows[i][1]);
+        free(text);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_escapes), cmocka_unit_test(test_escaped_everywhere),
+        cmocka_unit_test(test_alone),   cmocka_unit_test(test_table),
+        cmocka_unit_test(test_figure),  cmocka_unit_test(test_no_rows),
+        cmocka_unit_test(test_footer),  cmocka_unit_test(test_markdown),
+        cmocka_unit_test(test_csv),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
