@@ -164,6 +164,8 @@ static void add_steps(struct comparison *c, const struct difference *d)
     c->sum_steps += (double)d->steps;
     c->differ += steps > 0;
     c->one_step += steps == 1;
+    if (steps > 0)
+        c->spread[d->steps > 0][64 - __builtin_clzll((unsigned long long)steps)]++;
     if (steps > c->max_steps) {
         c->max_steps = steps;
         c->worst = d->index;

@@ -51,6 +51,8 @@ struct comparison {
     int64_t differ; /* a step or more apart, or of kind */
     int64_t of_kind, zero_signs;
     int64_t one_step;            /* exactly one; elements - differ are none */
+    /* Of those not of kind: got below want [0], above [1], by 2^(n-1) .. 2^n - 1 steps [n]. */
+    int64_t spread[2][64];
     int64_t outside;             /* not within the tolerances */
     int64_t nan[2], infinite[2]; /* of got, of want */
     int64_t max_steps, worst;    /* of those not of kind; worst -1: none */

@@ -175,6 +175,15 @@ static int kind(double x)
     return isnan(x) ? 3 : isinf(x) ? (x > 0 ? 1 : 2) : 0;
 }
 
+/* The largest n with 2^n <= x. */
+static int ilogb_whole(int64_t x)
+{
+    int n = 0;
+    while (x >> n > 1)
+        n++;
+    return n;
+}
+
 static void test_against_plain_loop(void **state)
 {
     (void)state;
@@ -183,6 +192,7 @@ static void test_against_plain_loop(void **state)
     for (int round = 0; round < 600; round++) {
         double got[COUNT], want[COUNT], sum = 0, atol = 0;
         int64_t differ = 0, of_kind = 0, zeros = 0, one = 0, most = 0, outside = 0, nan = 0;
+        int64_t spread[2][64] = {{0}};
         enum format f = stored[round % STORED];
         struct compare_options o = plain;
         o.atol = ldexp(1, round % 7 - 4);
@@ -201,6 +211,8 @@ static void test_against_plain_loop(void **state)
                 zeros += got[i] == 0 && want[i] == 0 && signbit(got[i]) != signbit(want[i]);
                 differ += steps != 0;
                 one += steps == 1 || steps == -1;
+                if (steps != 0)
+                    spread[steps > 0][1 + ilogb_whole(llabs(steps))]++;
                 most = llabs(steps) > most ? llabs(steps) : most;
                 sum += (double)steps;
                 atol = fmax(atol, fabs(got[i] - want[i]));
@@ -212,6 +224,7 @@ static void test_against_plain_loop(void **state)
         if (c.differ != differ || c.of_kind != of_kind || c.zero_signs != zeros ||
             c.one_step != one || c.max_steps != most || c.sum_steps != sum ||
             c.outside != outside || c.nan[0] != nan ||
+            memcmp(c.spread, spread, sizeof spread) != 0 ||
             c.least_atol != (of_kind > 0 ? INFINITY : atol))
             fail_msg("%s round %d: differ %d (%d), of kind %d (%d), zeros %d (%d), one %d (%d), "
                      "outside %d (%d), max %" PRId64 " (%" PRId64 ")",
