@@ -94,7 +94,7 @@ refused 'claims: no claim is called "everything"; flashulp claims lists them' cl
 refused 'claims: --policy is an option of walk, run and trace, not of claims' claims --policy fp32
 refused 'claims: A1 and A2: one is right' claims A1 A2
 refused 'run: --explain is an option of claims, not of run' run fa2-4 --explain
-refused 'claims: -o r.svg: the ending says what is written; one of .json, .md, .csv is right' \
+refused 'claims: -o r.svg: the ending says what is written; one of .html, .md, .json, .csv is right' \
     claims -o r.svg
 
 # --- problems
@@ -276,6 +276,20 @@ same 'the ledger has 46 rows' "$("$program" claims --json | grep -c '"id":')" 46
 same 'and in a table' "$(sed -n '1p;$=' claims.csv | tr '\n' ' ')" \
     'id,claim,published,computed,verdict 47 '
 same 'and as a page' "$(sed -n 1p claims.md)" '# flashulp claims'
+"$program" claims -o claims.html >/dev/null
+for text in '<title>flashulp claims</title>' '>46 statements; every verdict is the recorded one<' \
+    '<dt>command</dt><dd>flashulp claims -o claims.html</dd>' '<dt>version</dt><dd>flashulp ' \
+    '<dt>input</dt><dd>none: the published figures are part of the program</dd>' \
+    '<h2>Not established</h2>' '<li>A18, measured speed-ups: FA1, Triton, PyTorch; H100: no GPU ('; do
+    same "the page has $text" "$(grep -cF -e "$text" claims.html)" 1
+done
+same 'every statement is a row of the page' \
+    "$(grep -c '^<tr><td>[ABC][0-9]*b*</td><td>.*</td><td>.*</td><td>.*</td><td>.*</td></tr>$' claims.html)" 46
+same 'the bars count them all' "$(sed -n 's,.*<text x="[^>]*">\([0-9]*\)</text>$,\1,p' claims.html |
+    awk '{ n += $1 } END { print n }')" 46
+same 'what is not established is in the JSON too' \
+    "$("$program" claims --json | sed -n 's/.*"not_established":.*"\(A8, [^"]*\)".*/\1/p' | cut -c1-60)" \
+    'A8, causal: blocks skipped; masked per row block: not built '
 prints 0 '^    not established: boost clock, boost clock of tensor work$' list devices
 prints 0 '^ sm120 ' list architectures
 same 'every line of the devices has at most 80 columns' \

@@ -131,6 +131,27 @@ cp one.npy a/run0.npy
 prints 1 '^run0.npy   is only in GOT$' a b --ulp 1
 prints 1 'Only in one of the two: 1\.' a b --ulp 1
 
+# --- folders below folders, what one lacks, what is no tensor, links that lead back up
+mkdir -p deep/a/x/y deep/b/x/y deep/a/only deep/b/x/z
+for at in run.npy x/run.npy x/y/run.npy; do cp one.npy deep/a/$at && cp one.npy deep/b/$at; done
+cp near.npy deep/b/x/y/run.npy
+prints 1 '^ tensors compared    3, 1 of them different' deep/a deep/b
+prints 1 '^got   deep/a/x/y/run.npy   4 fp32$' deep/a deep/b
+prints 0 'WITHIN --ulp 1' deep/a/ deep/b/ --ulp 1
+prints 1 '^got   deep/a/x/y/run.npy   4 fp32$' deep/a/ deep/b/
+cp one.npy deep/a/only/run.npy && cp one.npy deep/b/x/z/last.npy
+prints 1 '^only/run.npy   is only in GOT$' deep/a deep/b --ulp 1
+prints 1 '^x/z/last.npy   is only in WANT$' deep/a deep/b --ulp 1
+prints 1 'Only in one of the two: 2\.' deep/a deep/b --ulp 1
+echo words >deep/a/notes.txt && ln -s .. deep/a/x/up && ln -s ../run.npy deep/a/x/same.npy
+prints 1 '^ not compared        deep/a: files of other kinds, 1$' deep/a deep/b --ulp 1
+prints 1 '^ not entered         deep/a: links to folders, 1$' deep/a deep/b --ulp 1
+prints 1 '^x/same.npy   is only in GOT$' deep/a deep/b --ulp 1
+same 'the table names the file' "$("$program" compare deep/a deep/b -o deep.csv >/dev/null
+    cut -d, -f1 deep.csv | tr '\n' ' ')" 'tensor x/y/run.npy '
+mkdir -p "$(yes d | head -n 66 | tr '\n' / | sed 's,^,deep/c/,')"
+refused 'deep/c: more than 64 folders inside one another' deep/a deep/c
+
 # --- several tensors: the first that differs, or all
 st x.safetensors q F32 '[2]' 3f800000 40000000 -- k F32 '[2]' 3f800000 40000000 -- v BF16 '[1]' 3f80
 st y.safetensors q F32 '[2]' 3f800000 40000000 -- k F32 '[2]' 3f800001 40000001 -- v BF16 '[1]' 3f81
@@ -213,6 +234,64 @@ same 'the table' "$(cat r.csv)" 'tensor,index,got,want,got_bits,want_bits,ulps,e
 ,"[0,0,0,1]",1.3203125,1.328125,3FA9,3FAA,-1,'
 same 'markdown' "$(head -1 r.md)" '# flashulp compare'
 
+# --- a page: well formed, alone, with its inputs, and whatever a file may be called
+odd="<script>alert(1)<script>&\"'.npy"
+well_formed() { # FILE
+    if command -v xmllint >/dev/null; then
+        xmllint --noout "$1" 2>&1
+    else
+        python3 -c 'import sys, xml.etree.ElementTree as tree; tree.parse(sys.argv[1])' "$1" 2>&1
+    fi
+}
+cp one.npy "$odd" && cp near.npy b.npy
+"$program" compare "$odd" b.npy -o odd.html -o odd.md -o odd.json -o odd.csv >/dev/null
+if command -v xmllint >/dev/null || command -v python3 >/dev/null; then
+    same 'the page is well-formed' "$(well_formed odd.html)" ''
+else
+    skipped 'the page is well-formed' 'neither xmllint nor python3 is here'
+fi
+same 'no name of a file becomes markup' "$(grep -ci '<script\|<img\|href=\|src=\|http:' odd.html)" \
+    "$(grep -c 'www.w3.org' odd.html)"
+same 'in Markdown neither' "$(grep -c '[^\\]<script' odd.md)" 0
+holds() { # NAME FILE TEXT: the file has a line with the text
+    ok=no
+    grep -qF -e "$3" "$2" && ok=yes
+    verdict "$1" $ok "$(head -c 3000 "$2")"
+}
+sum=$(sha256sum b.npy 2>/dev/null | cut -c1-64)
+command=$("$program" compare "$odd" b.npy --json | sed -n 's/^	"command":	"\(.*\) --json",$/\1/p')
+for form in html md json; do
+    holds "odd.$form has the SHA-256 of an input" odd.$form "$sum"
+    holds "odd.$form has the version" odd.$form "$("$program" --version | cut -d' ' -f2)"
+    holds "odd.$form says what is not established" odd.$form 'whether WANT is right: both may share a mistake'
+    holds "odd.$form says that too" odd.$form 'whether the mean is biased; 4 rows are too few'
+done
+holds 'the page has the command' odd.html \
+    'flashulp compare &#39;&lt;script&gt;alert(1)&lt;script&gt;&amp;&quot;&#39;\&#39;&#39;.npy&#39; b.npy'
+holds 'and a figure' odd.html '>elements by got - want, in ulps of fp32; 3 are equal<'
+holds 'of one bar' odd.html \
+    '-1</text><rect x="200" y="3" width="340.0" height="15"/><text x="546.0" y="15">1</text>'
+"$program" compare o_h200.npy o_b200.npy -o heads.html >/dev/null
+holds 'heads have bars too' heads.html \
+    'head 0</text><rect x="200" y="3" width="340.0" height="15"/><text x="546.0" y="15">1</text>'
+npy wide.npy '<f4' '(6,)' 3f800001 3f7ffffb bf800009 40800000 7fc00000 3f800000
+npy wide2.npy '<f4' '(6,)' 3f800000 3f800000 bf800000 bf800000 3f800000 3f800000
+"$program" compare wide.npy wide2.npy -o wide.md >/dev/null
+same 'classes of distances, both signs' "$(sed -n '/^-15/,/^```/p' wide.md)" \
+    '-15 to -8       ######################################## 1
+-7 to -4        ######################################## 1
+...             0
++1              ######################################## 1
+...             0
++2^31 to +2^32  ######################################## 1
+another kind    ######################################## 1
+```'
+echo kept >kept.html
+refused '-o kept.html exists; give --force to replace it' one.npy zero.npy -o kept.html
+same 'and is left alone' "$(cat kept.html)" kept
+"$program" compare one.npy zero.npy -o kept.html --force >/dev/null
+same 'unless --force is given' "$(head -1 kept.html)" '<!DOCTYPE html>'
+
 # --- bad input
 printf 'not a tensor at all' >junk.npy
 : >nothing.npy
@@ -249,7 +328,7 @@ refused '--ulp 0.5: a whole number from 0 to 9223372036854775807 is right' one.n
 refused '--dtype fp32: bf16 or fp16, what 16-bit words hold, is right' one.npy zero.npy --dtype fp32
 refused '--layout hbnd: bhnd or bnhd is right' one.npy zero.npy --layout hbnd
 refused '--policy is an option of walk, run and trace, not of compare' one.npy zero.npy --policy fp32
-refused '-o r.txt: the ending says what is written; one of .json, .md, .csv is right' \
+refused '-o r.txt: the ending says what is written; one of .html, .md, .json, .csv is right' \
     one.npy zero.npy -o r.txt
 refused '-o r.json exists; give --force to replace it' one.npy zero.npy -o r.json
 

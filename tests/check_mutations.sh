@@ -158,4 +158,13 @@ mutant "an error forgotten" test_ledger simulator/ledger.c \
 mutant "decisions taken anew" test_ledger_calls simulator/verbs.c \
     's/r->ledger != NULL \&\& ledger_replays(r->ledger)/false/'
 
+mutant "a cell of a page not escaped" test_report_page simulator/report_page_html.c \
+    's/escaped(out, b->cell\[i\]);/fputs(b->cell[i], out);/'
+mutant "longer UTF-8 than need be" test_report_page simulator/report_page_html.c \
+    's/code >= least\[length\]/true/'
+mutant "a cell of Markdown not escaped" test_report_page simulator/report_page_text.c \
+    's/line(out, "| ", b->cell\[i\]/fprintf(out, "| %s%s", b->cell[i]/'
+mutant "a claim that ignores its input" test_claims simulator/claims_a.c \
+    's/double matmul = claim_number(in, INPUT_A1_MATMUL, 0)/double matmul = 312/'
+
 plan_end

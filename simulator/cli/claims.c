@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "simulator/claims.h"
+#include "simulator/cli/claims_page.h"
 #include "simulator/cli/cli.h"
 #include "simulator/report.h"
 #include "simulator/scenario_parts.h"
@@ -57,6 +58,7 @@ static void print_row(struct report *r, const char *const cell[COLUMNS])
 
 struct ledger_page {
     struct report *report;
+    struct claims_page page;
     struct json *list;
     bool explain, whole; /* derivations; every claim, not one */
     bool used[VERDICT_COUNT];
@@ -125,6 +127,7 @@ static void add_claim(struct ledger_page *page, enum claim c)
     print_row(page->report, cell);
     report_row(page->report, "%s\t%s\t%s\t%s\t%s", cell[0], cell[1], cell[2], cell[3], cell[4]);
     add_json(page, info, &out);
+    claims_page_add(&page->page, info, &out);
     add_note(page, info, &out);
     if (page->explain)
         print_explained(page->report, out.explain);
@@ -155,6 +158,7 @@ static bool answer(struct report *r, const struct scenario *s, int *status, stru
     enum claim one = CLAIM_COUNT;
     if (s->problem != NULL && !claim_from_name(s->problem, &one, why))
         return false;
+    claims_page_begin(&page.page, r);
     const char *heading[COLUMNS] = {"id", "claim", "published", "computed", "verdict"};
     print_row(r, heading);
     report_row(r, "id\tclaim\tpublished\tcomputed\tverdict");
@@ -164,13 +168,16 @@ static bool answer(struct report *r, const struct scenario *s, int *status, stru
         bool first = c == 0 || claim_info((enum claim)(c - 1))->group != group;
         if (!page.whole && c != (int)one)
             continue;
-        if (first || !page.whole)
+        if (first || !page.whole) {
             report_text(r, " from %s\n", claim_group_source(group));
+            claims_page_group(&page.page, group);
+        }
         cli_progress("claims", c, CLAIM_COUNT);
         add_claim(&page, (enum claim)c);
     }
     cli_progress("claims", CLAIM_COUNT, CLAIM_COUNT);
     print_ending(&page);
+    claims_page_end(&page.page);
     free(page.notes);
     *status = page.changed > 0;
     return true;
@@ -185,7 +192,7 @@ int cli_claims(int argc, char **argv)
     if (!cli_scenario(&s, COMMAND_CLAIMS, argc, argv, &status))
         return status;
     report_new(&r, &s);
-    if (!report_check_outputs(&s, "json md csv", NULL, 0, &why) || !answer(&r, &s, &status, &why) ||
+    if (!report_check_outputs(&s, "html md json csv", NULL, 0, &why) || !answer(&r, &s, &status, &why) ||
         !report_finish(&r, &why))
         status = cli_refused("claims", &why);
     report_free(&r);

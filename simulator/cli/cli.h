@@ -5,7 +5,7 @@
 #ifndef FLASHULP_CLI_H
 #define FLASHULP_CLI_H
 
-#include "simulator/scenario.h"
+#include "simulator/report.h"
 
 int cli_walk(int argc, char **argv);
 int cli_bits(int argc, char **argv);
@@ -38,6 +38,9 @@ const char *cli_list_table(int n);
    from the tables, for make install. */
 int cli_man(const char *verb);
 int cli_completion(const char *shell);
+
+/* Ends a page and its JSON: command and version, and in the JSON what is not established. */
+void cli_sign(struct report *r);
 
 /* What git called the source this was built from, or "". */
 const char *cli_revision(void);

@@ -1,9 +1,7 @@
-/* compare.c: `flashulp compare GOT WANT`: two tensor files, or two folders of them.
+/* compare.c: `flashulp compare GOT WANT`: two tensor files, or two folders of them, whole trees.
 
    Exit 0: equal bit for bit (any NaN equals any NaN), or within the tolerances given.  Exit 1: not,
    or a tensor or file is in one of the two only.  Exit 2: nothing was compared. */
-#include <dirent.h>
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -61,99 +59,6 @@ static bool is_folder(const char *path)
 {
     struct stat info;
     return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
-}
-
-/* Names of the tensor files in a folder. */
-struct names {
-    char **name;
-    int count;
-};
-
-static void names_free(struct names *n)
-{
-    for (int i = 0; i < n->count; i++)
-        free(n->name[i]);
-    free(n->name);
-}
-
-static int by_name(const void *a, const void *b)
-{
-    return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
-static bool names_read(struct names *n, const char *path, struct message *why)
-{
-    *n = (struct names){0};
-    DIR *folder = opendir(path);
-    const struct dirent *entry;
-    if (folder == NULL)
-        return refuse(why, "%.300s: cannot be read: %s", path, strerror(errno));
-    while ((entry = readdir(folder)) != NULL) {
-        const char *name = entry->d_name;
-        if (!ends_with(name, ".npy") && !ends_with(name, ".npz") &&
-            !ends_with(name, ".safetensors"))
-            continue;
-        char **more = realloc(n->name, ((size_t)n->count + 1) * sizeof *more);
-        if (more == NULL)
-            abort();
-        n->name = more;
-        n->name[n->count] = NULL;
-        text_append(&n->name[n->count++], "%s", name);
-    }
-    closedir(folder);
-    if (n->count > 0)
-        qsort(n->name, (size_t)n->count, sizeof *n->name, by_name);
-    return true;
-}
-
-static char *joined(const char *folder, const char *name)
-{
-    char *path = NULL;
-    text_append(&path, "%s/%s", folder, name);
-    return path;
-}
-
-/* The file `name` of both folders, and of --exact's. */
-static bool compare_both(struct compare_job *job, const char *name, struct message *why)
-{
-    const struct scenario *s = job->scenario;
-    char *got = joined(s->problem, name), *want = joined(s->other, name), *exact = NULL;
-    if (s->value[OPTION_EXACT] != NULL)
-        exact = joined(s->value[OPTION_EXACT], name);
-    bool ok = compare_files(job, got, want, exact, why);
-    report_text(job->report, "\n");
-    free(got);
-    free(want);
-    free(exact);
-    return ok;
-}
-
-static void say_lonely(struct compare_job *job, const char *name, const char *side)
-{
-    struct json *j = json_object(job->files, NULL);
-    report_text(job->report, "%s   is only in %s\n\n", name, side);
-    json_string(j, "name", name);
-    json_string(j, "only_in", side);
-    job->missing++;
-}
-
-static bool compare_folders(struct compare_job *job, struct message *why)
-{
-    const struct scenario *s = job->scenario;
-    struct names got, want = {0};
-    bool ok = names_read(&got, s->problem, why) && names_read(&want, s->other, why);
-    for (int g = 0, w = 0; ok && (g < got.count || w < want.count);) {
-        int order = g == got.count ? 1 : w == want.count ? -1 : strcmp(got.name[g], want.name[w]);
-        if (order != 0)
-            say_lonely(job, order < 0 ? got.name[g] : want.name[w], order < 0 ? "GOT" : "WANT");
-        else if (compare_goes_on(job))
-            ok = compare_both(job, got.name[g], why);
-        g += order <= 0;
-        w += order >= 0;
-    }
-    names_free(&got);
-    names_free(&want);
-    return ok;
 }
 
 static bool compare_all(struct compare_job *job, struct message *why)
@@ -248,7 +153,9 @@ static void say_verdict(struct compare_job *job)
     if (not_tested(job) != NULL) {
         report_text(r, " not tested  %s\n", not_tested(job));
         json_string(r->json, "not_tested", not_tested(job));
+        page_not_established(r->page, "%s", not_tested(job));
     }
+    compare_page_end(job, verdict, r->table);
     report_text(r, "exit %d\n", failed(job));
     free(verdict);
 }
@@ -299,8 +206,9 @@ int cli_compare(int argc, char **argv)
     if (!cli_scenario(&s, COMMAND_COMPARE, argc, argv, &status))
         return status;
     report_new(&r, &s);
+    r.page = page_new("flashulp compare");
     struct compare_job job = {.scenario = &s, .report = &r};
-    if (!read_options(&job, &why) || !report_check_outputs(&s, "json md csv", NULL, 0, &why) ||
+    if (!read_options(&job, &why) || !report_check_outputs(&s, "html md json csv", NULL, 0, &why) ||
         !answer(&job, &why) || !report_finish(&r, &why))
         status = cli_refused("compare", &why);
     else

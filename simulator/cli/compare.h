@@ -22,6 +22,7 @@ struct compare_job {
     FILE *table;    /* rows of the .csv, copied to the report at the end */
     int64_t listed; /* differences written out */
     struct json *files;
+    char *file; /* of folders: the file at hand, fit for a terminal; else NULL */
     char *text;                       /* of the report, behind its files' headers */
     int64_t tensors, failed, missing; /* compared, not equal or not within, in one file only */
     int64_t elements, differ, of_kind, zero_signs, outside, max_steps;
@@ -46,6 +47,9 @@ struct compare_pair {
 /* Opens the files, compares tensor by tensor and adds to the report; `exact` may be NULL. */
 bool compare_files(struct compare_job *job, const char *got, const char *want, const char *exact,
                    struct message *why);
+/* The files of the same relative path in the two folders and those below them; what only one has is
+   said. */
+bool compare_folders(struct compare_job *job, struct message *why);
 /* May a further pair be compared, or has a difference been found and --all not been given? */
 bool compare_goes_on(const struct compare_job *job);
 bool compare_passes(const struct compare_job *job, const struct comparison *c);
@@ -57,6 +61,13 @@ void compare_list(void *context, const struct difference *d);
 /* The finished pair as lines of the report, and as JSON. */
 void compare_say(struct compare_pair *p);
 void compare_json(struct compare_pair *p, struct json *to);
+
+/* The finished pair on the page: its lines, and its figures. */
+void compare_page_pair(const struct compare_pair *p, const char *lines);
+/* The page's headline, differences and footer; `table` as of the .csv. */
+void compare_page_end(struct compare_job *job, const char *verdict, const char *table);
+/* A path fit for a terminal: control characters as '?'; malloc'ed. */
+char *compare_printable(const char *path);
 
 /* "[0,0,0,17]" */
 struct index_text {

@@ -37,6 +37,16 @@ static void fit_for_terminal(char *label, size_t room, const char *name)
             *at = '?';
 }
 
+char *compare_printable(const char *path)
+{
+    char *text = NULL;
+    text_append(&text, "%s", path);
+    for (char *at = text; *at != 0; at++)
+        if ((unsigned char)*at < 32 || *at == 127)
+            *at = '?';
+    return text;
+}
+
 static int find(const struct tensor_file *f, const char *name)
 {
     for (int i = 0; i < f->bundle.count; i++)
@@ -79,6 +89,7 @@ static void say_missing(struct compare_job *job, const struct tensor_file *in,
         char label[64];
         fit_for_terminal(label, sizeof label, name);
         text_append(&job->text, "%s   is only in %s\n", label, side);
+        page_not_established(job->report->page, "%s of %s: it is only in %s", name, in->path, side);
         json_string(j, "name", name);
         json_string(j, "only_in", side);
         job->missing++;
@@ -104,27 +115,43 @@ static bool compare_tensors(struct compare_job *job, const struct tensor_file fi
     return true;
 }
 
-/* "got   o.npy   1,16,1,256 bf16 (uint16 taken as bf16 bits)" and its digest. */
-static void say_file(struct compare_job *job, struct json *to, int side, const struct hashing *h)
+/* "1,16,1,256 bf16 (uint16 taken as bf16 bits)", malloc'ed. */
+static char *what_is_in(const struct tensor_file *f)
+{
+    struct tensor_stream s;
+    struct message unused;
+    char *text = NULL;
+    if (f->single && tensor_stream_open(&s, f, 0, false, &unused)) {
+        text_append(&text, "%s", shape_and_dtype(&s).text);
+        tensor_stream_close(&s);
+    } else {
+        text_append(&text, "%d tensors", f->bundle.count);
+    }
+    if (f->took.text[0] != 0)
+        text_append(&text, " (%s)", f->took.text);
+    return text;
+}
+
+/* "got   o.npy   1,16,1,256 bf16" and its digest. */
+static void say_file(struct compare_job *job, struct json *to, int side, const struct hashing *h,
+                     struct page_block *table)
 {
     const struct tensor_file *f = &h->file[side];
     struct report *r = job->report;
     struct json *j = json_object(to, side_names[side]);
-    struct tensor_stream s;
-    struct message unused;
-    report_text(r, "%-5s %s   ", side_names[side], f->path);
-    if (f->single && tensor_stream_open(&s, f, 0, false, &unused)) {
-        report_text(r, "%s", shape_and_dtype(&s).text);
-        tensor_stream_close(&s);
-    } else {
-        report_text(r, "%d tensors", f->bundle.count);
-    }
-    report_text(r, f->took.text[0] != 0 ? " (%s)\n" : "%s\n", f->took.text);
-    report_text(r, "      sha256 %s\n", h->digest[side].text);
+    char *path = compare_printable(f->path), *what = what_is_in(f);
+    report_text(r, "%-5s %s   %s\n      sha256 %s\n", side_names[side], path, what,
+                h->digest[side].text);
+    page_cell(table, "%s", side_names[side]);
+    page_cell(table, "%s", f->path);
+    page_cell(table, "%s", what);
+    page_footer(r->page, "input", "%s: sha256 %s", f->path, h->digest[side].text);
     json_string(j, "file", f->path);
     json_string(j, "sha256", h->digest[side].text);
     if (f->took.text[0] != 0)
         json_string(j, "took", f->took.text);
+    free(path);
+    free(what);
 }
 
 /* The digests are taken while the tensors are compared; what was said of these then follows. */
@@ -134,6 +161,9 @@ static bool compare_open(struct compare_job *job, const struct tensor_file file[
     struct json *to = json_object(job->files, NULL);
     struct hashing h = {.file = file, .sides = file[EXACT].source != NULL ? SIDES : EXACT};
     pthread_t thread;
+    struct page *page = job->report->page;
+    page_heading(page, 2, "%s against %s", file[GOT].path, file[WANT].path);
+    struct page_block *table = page_table(page, "side\tfile\tholds");
     bool threaded = pthread_create(&thread, NULL, hash, &h) == 0;
     bool ok = compare_tensors(job, file, to, why);
     if (threaded)
@@ -145,7 +175,7 @@ static bool compare_open(struct compare_job *job, const struct tensor_file file[
         ok = false;
     }
     for (int i = 0; ok && i < h.sides; i++)
-        say_file(job, to, i, &h);
+        say_file(job, to, i, &h, table);
     if (ok)
         report_text(job->report, "\n%s", job->text != NULL ? job->text : "");
     free(job->text);

@@ -97,6 +97,8 @@ static void list_table(struct compare_pair *p, const struct difference *d)
     const enum format f = p->c.format;
     const int digits = format_info(f)->bits / 4;
     FILE *table = p->job->table;
+    if (p->job->file != NULL)
+        fprintf(table, "%s%s", p->job->file, p->label[0] != 0 ? ": " : "");
     fprintf(table, "%s\t%s\t%s\t%s\t%0*" PRIX64 "\t%0*" PRIX64 "\t", p->label,
             index_text(p->got.rank, p->got.shape, d->index).text,
             number_text(FORMAT_FP64, d->got_value).text,

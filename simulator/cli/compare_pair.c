@@ -233,7 +233,9 @@ bool compare_measure(struct compare_pair *p, struct json *to, struct message *wh
         add_totals(p->job, &p->c);
     }
     if (ok && !silent) {
+        size_t before = p->job->text != NULL ? strlen(p->job->text) : 0;
         compare_say(p);
+        compare_page_pair(p, p->job->text != NULL ? p->job->text + before : "");
         say_list(p, list);
     }
     free(list);

@@ -63,7 +63,8 @@ static void front_page(void)
     }
     printf("\n\n%s\n"
            "Every verb that reports takes  --json  and  -o FILE  (the ending decides:\n"
-           ".json .md .csv).  Exit: 0 yes or done, 1 no, 2 bad input.\n",
+           ".json .md .csv; of compare and claims .html too).\n"
+           "Exit: 0 yes or done, 1 no, 2 bad input.\n",
            cli_problem_text);
 }
 
