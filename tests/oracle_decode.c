@@ -6,7 +6,7 @@
 float oracle_half(float x, enum oracle_type type)
 {
     bool fp16 = type == ORACLE_FP16;
-    if (isnan(x) || isinf(x) || x == 0)
+    if (type == ORACLE_FP32 || isnan(x) || isinf(x) || x == 0)
         return x;
     int exponent, lowest = fp16 ? -14 : -126, fraction = fp16 ? 10 : 7;
     frexpf(x, &exponent); /* |x| in [2^(exponent - 1), 2^exponent) */

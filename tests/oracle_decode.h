@@ -19,7 +19,8 @@
 struct decode_case {
     int64_t rows, keys, D;  /* 1 <= keys */
     const float *q, *k, *v; /* rows x D, keys x D, keys x D; members of bf16 or fp16 */
-    enum oracle_type type;  /* theirs, and what weights and outputs are rounded to */
+    enum oracle_type type;  /* theirs, and of weights */
+    enum oracle_type out;   /* of O; ORACLE_FP32: its last rounding is left out, to look at it */
     float scale;            /* softmax scale, as the kernel gets it: fp32 */
     enum oracle_unit unit;  /* also the device, where a kernel asks */
     int64_t splits;         /* groups of the KV cache */
@@ -73,7 +74,7 @@ static inline uint32_t to_bits(float value)
 #define LOG2E 0x1.715476p+0f /* 3FB8AA3B */
 #define LN2 0x1.62e430p-1f   /* 3F317218 */
 
-/* x rounded to nearest even, to bf16 or fp16. */
+/* x rounded to nearest even, to bf16 or fp16; to fp32, which it is: x. */
 float oracle_half(float x, enum oracle_type type);
 
 /* Correctly rounded, subnormals kept. */
@@ -91,7 +92,8 @@ float oracle_exp_product(float x, bool ftz);
 float oracle_butterfly(float *x, int n);
 
 /* FlashInfer XQA with a bf16 KV cache (csrc/xqa/mha.cu): D 128 or 256, rows <= 16, bf16.  Takes the
-   device from `unit`: sm120, or else sm90. */
+   device from `unit`: sm120, or else sm90.  With D = 128 the output is a sum in bf16: `out` is not
+   asked. */
 struct xqa_options {
     float q_scale; /* softmax scale times sqrt(D): 1 for the usual scale; 0 is taken for 1 */
 };
@@ -111,5 +113,70 @@ struct paged_options {
     bool separate_accumulation; /* of the output: round product and sum; else fused */
 };
 void oracle_paged(const struct decode_case *c, const struct paged_options *options, float *O);
+
+/* Triton kernels.  The published sources fix what is computed, not what the compiler makes of it:
+   trees of sums, contraction, division and logarithm are options here, and their defaults what we
+   find likely: fusion on, as Triton has it by default. */
+enum triton_order {
+    TRITON_DEFAULT,  /* rows of weights: FRAGMENTS, see below; segments: STRIDED */
+    TRITON_CHAIN,    /* x0 + x1 + x2 ... */
+    TRITON_STRIDED,  /* owner i: a chain of x[i], x[i + owners] ...; then a butterfly */
+    TRITON_FRAGMENTS /* the tensor core's layout: 8 columns to a warp, the next 8 to the next, around
+                        `owners` warps; lane t of a quad a chain of its columns 2t, 2t + 1; then
+                        butterflies over the quad, over the warps */
+};
+
+struct triton_sum {
+    enum triton_order order;
+    int owners; /* powers of 2 */
+};
+
+enum triton_log { TRITON_LOG_ROUNDED, TRITON_LG2_LN2, TRITON_LG2_LN2_FUSED };
+enum triton_merge { TRITON_FUSE_OLD, TRITON_FUSE_NEW, TRITON_FUSE_NOTHING };
+
+struct triton_options {
+    struct triton_sum weights;        /* default FRAGMENTS: 4 warps or one per 8 columns; fa: 1 */
+    struct triton_sum segment_sums;   /* reduce_segments, of sums; default STRIDED, 16 */
+    struct triton_sum segment_values; /* reduce_segments, of outputs; default STRIDED, 4 */
+    bool separate_segments;           /* there, products rounded before they are added */
+    bool separate_sum;                /* L alpha, then + sum: two roundings; else fused */
+    bool separate_argument;           /* fa: score scale, then - m: two roundings; else fused */
+    bool values_apart;                /* dot(P, V) from 0, then added; else it starts at acc */
+    bool division_rounded_once;       /* a / b; else a times the rounded 1 / b */
+    enum triton_log log;              /* SGLang's log of the sum, and its addition to m */
+    enum triton_merge merge;          /* SGLang's acc old + part new: which product is fused */
+    int tile;                         /* tokens; 0: unified 16, SGLang 32, fa 64 */
+    bool unaligned_splits;            /* SGLang's ancestor in vLLM: ceil(keys / splits) tokens */
+    bool causal;                      /* fa; rows = keys */
+    int query_tile;                   /* fa; 0: 128; a multiple of tile */
+};
+
+/* vLLM's unified attention in decoding, with 16 segments, and its reduce_segments. */
+void oracle_triton_unified(const struct decode_case *c, const struct triton_options *options,
+                           float *O);
+
+/* SGLang's grouped decode, stages 1 and 2; `splits` at most. */
+void oracle_sglang(const struct decode_case *c, const struct triton_options *options, float *O);
+
+/* Tutorial 06, forward: rows are queries; keys a multiple of the tile.  lse, in base 2: rows, or
+   NULL. */
+void oracle_triton_fa(const struct decode_case *c, const struct triton_options *options, float *O,
+                      float *lse);
+
+/* TensorRT-LLM's separate reduction over the KV cache (csrc/fmhaReduction.cu).  Only the reduction
+   is published; how a partial is made is not, and these options say how it is made here: scores in
+   tiles ascending, weights exp2(score scale_log2 - m scale_log2) by one fma, their sum a chain. */
+struct trtllm_options {
+    int tokens;           /* of a partial; 0: 128 */
+    int tile;             /* tokens between two looks at the maximum; 0: all of the partial's */
+    bool rounded_weights; /* for the values only: rounded to `type`, on the tensor core; else fp32,
+                             a chain of fma */
+};
+void oracle_trtllm(const struct decode_case *c, const struct trtllm_options *options, float *O);
+
+/* The reduction alone: partials of rows x D, unnormalised, members of `type`; maxima of the raw
+   scores and sums, each partials x rows. */
+void oracle_trtllm_reduce(const struct decode_case *c, int64_t partials, const float *outputs,
+                          const float *m, const float *l, float *O);
 
 #endif

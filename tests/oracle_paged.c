@@ -129,7 +129,7 @@ static float weighted_sum(const struct paged *a, const struct part *part, int64_
     return oracle_butterfly(warps, WARPS);
 }
 
-static void run_part(const struct paged *a, const float *q, struct part *part)
+static void run_part(const struct paged *a, const float *q, enum oracle_type out, struct part *part)
 {
     for (int64_t t = 0; t < part->tokens; t++)
         part->p[t] = score(a, q, token_row(a, a->c->k, part->first + t));
@@ -137,7 +137,7 @@ static void run_part(const struct paged *a, const float *q, struct part *part)
         part->p[t] = 0;
     weigh(part);
     for (int64_t d = 0; d < a->c->D; d++)
-        part->O[d] = bf16(weighted_sum(a, part, d));
+        part->O[d] = oracle_half(weighted_sum(a, part, d), out);
 }
 
 /* expf as nvcc 13 writes it without fast math: x log2 e = n + r, 2^n 2^r. */
@@ -169,7 +169,7 @@ static void reduce(const struct paged *a, const struct part *parts, int64_t coun
             float x = parts[j].O[d] * weight[j];
             sum = a->o->separate_accumulation ? sum + x * inverse : fmaf(x, inverse, sum);
         }
-        out[d] = bf16(sum);
+        out[d] = oracle_half(sum, a->c->out);
     }
     free(weight);
 }
@@ -184,7 +184,7 @@ static void run_head(const struct paged *a, const float *q, float *out)
     for (int64_t j = 0; j < count; j++) {
         int64_t first = j * length, rest = c->keys - first;
         parts[j] = (struct part){first, rest < length ? rest : length, p, 0, 0, outputs + j * c->D};
-        run_part(a, q, &parts[j]);
+        run_part(a, q, count == 1 ? c->out : ORACLE_BF16, &parts[j]);
     }
     if (count > 1)
         reduce(a, parts, count, out);

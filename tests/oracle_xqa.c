@@ -155,7 +155,8 @@ static void finish_one(const struct decode_case *c, const struct gemm1 *g, struc
         out->G[r] = g->G[r];
         out->L[r] = g->L[r];
         for (int64_t d = 0; d < c->D; d++)
-            out->O[r * c->D + d] = bf16(mul_ftz(g->O[r * c->D + d], inverse));
+            out->O[r * c->D + d] = oracle_half(mul_ftz(g->O[r * c->D + d], inverse),
+                                               c->splits == 1 ? c->out : ORACLE_BF16);
     }
 }
 
@@ -253,9 +254,9 @@ static void merge_row(const struct decode_case *c, const struct partial *partial
         for (int64_t n = 0; n < c->splits; n++)
             if (partials[n].L[r] != 0)
                 A[n % groups] = fma_ftz(partials[n].O[r * c->D + d], w[n], A[n % groups]);
-        out[d] = bf16(mul_ftz(A[0], inverse));
-        if (groups == 2)
-            out[d] = add_halves(out[d], bf16(mul_ftz(A[1], inverse)));
+        out[d] = mul_ftz(A[0], inverse);
+        out[d] = groups == 1 ? oracle_half(out[d], c->out)
+                             : add_halves(bf16(out[d]), bf16(mul_ftz(A[1], inverse)));
     }
     free(w);
 }
