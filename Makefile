@@ -87,6 +87,7 @@ $(B)/tests/%: tests/%.c $(B)/libflashulp.a
 ORACLE   := $(B)/tests/test_oracle $(B)/tests/test_oracle_number $(B)/tests/test_oracle_second
 $(ORACLE) $(B)/tests/test_algorithms: tests/oracle_attention.c tests/oracle_number.c
 $(B)/tests/test_round $(B)/tests/test_round_double: tests/oracle_number.c
+$(B)/tests/test_decode: tests/oracle_groups.c tests/oracle_attention.c tests/oracle_number.c
 $(B)/tests/test_verbs: tests/verb_case.c
 $(B)/tests/test_oracle_mma: tests/oracle_mma.c
 $(B)/tests/test_oracle_decode: tests/oracle_decode.c $(addprefix tests/oracle_,mma.c xqa.c paged.c triton.c trtllm.c)

@@ -33,6 +33,24 @@ int key_count(const struct attention *x, int j)
     return (int)(left < x->choices.Bc ? left : x->choices.Bc);
 }
 
+int group_tiles(const struct attention *x, int g)
+{
+    const struct grouping *o = &x->choices.grouping;
+    int tiles = key_tiles(x);
+    if (o->round_robin)
+        return g < tiles ? (tiles - g + o->splits - 1) / o->splits : 0;
+    int64_t left = tiles - (int64_t)g * o->tiles;
+    return left < 0 ? 0 : left < o->tiles ? (int)left : o->tiles;
+}
+
+int group_tile(const struct attention *x, int g, int n)
+{
+    const struct grouping *o = &x->choices.grouping;
+    if (x->choices.descending)
+        n = group_tiles(x, g) - 1 - n;
+    return o->round_robin ? g + n * o->splits : g * o->tiles + n;
+}
+
 struct visible visible_tiles(const struct attention *x, int i, int from, int to)
 {
     struct visible v = {x->head, (int64_t)i * x->choices.Br, 0, 0, 0};

@@ -14,6 +14,9 @@ static bool nothing_else_chosen(const struct scenario *s, struct message *why)
         {OPTION_ALGORITHM, "names a listing, --kernel a model; one of them is right"},
         {OPTION_TILE, "a kernel has its own tiles"},
         {OPTION_KV, "a kernel has its own order of key tiles"},
+        {OPTION_SPLITS, "is decode's; the kernel and --device say how the keys are cut"},
+        {OPTION_GROUP_TOKENS, "is decode's; the kernel and --device say how the keys are cut"},
+        {OPTION_GROUPING, "is decode's; the kernel and --device say how the keys are cut"},
         {OPTION_FAULT, "a kernel has no such switches; --option has its own"},
     };
     for (size_t i = 0; i < sizeof none / sizeof *none; i++)

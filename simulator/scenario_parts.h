@@ -49,6 +49,10 @@ bool scenario_policy_changes(const struct scenario *s, struct policy *p, struct 
 /* --kernel, --device, --option: what runs, and its policy. */
 bool scenario_kernel(const struct scenario *s, const struct scenario_input *in,
                      struct simulation *simulation, struct message *why);
+/* What decode's switches say about the policy, and about the choices; nothing, for others. */
+bool scenario_decode_policy(const struct scenario *s, struct policy *p, struct message *why);
+bool scenario_decode(const struct scenario *s, const struct problem *p, struct choices *c,
+                     struct message *why);
 
 /* The registered generator, or NULL; its families. */
 generate_inputs *scenario_generator(const char *const **families, int *count);

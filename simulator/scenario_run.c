@@ -95,7 +95,7 @@ bool scenario_policy(const struct scenario *s, enum format held, struct policy *
         *p = policy_table(policy_for(held));
     else if (!policy_from_name(s->value[OPTION_POLICY], p, why))
         return false;
-    return scenario_policy_changes(s, p, why);
+    return scenario_decode_policy(s, p, why) && scenario_policy_changes(s, p, why);
 }
 
 bool scenario_policy_changes(const struct scenario *s, struct policy *p, struct message *why)
@@ -189,8 +189,9 @@ static bool choose_tiles(const struct scenario *s, struct simulation *simulation
     simulation->choices.descending = strcmp(order, "descending") == 0;
     if (!simulation->choices.descending && strcmp(order, "ascending") != 0)
         return refuse(why, "--kv %.40s: ascending or descending is right", order);
-    if (simulation->choices.descending && simulation->algorithm != ALGORITHM_FA2)
-        return refuse(why, "--kv descending is for fa2; %s takes keys in ascending order",
+    if (simulation->choices.descending && simulation->algorithm != ALGORITHM_FA2 &&
+        simulation->algorithm != ALGORITHM_DECODE)
+        return refuse(why, "--kv descending is for fa2 and decode; %s takes keys in ascending order",
                       algorithm_info(simulation->algorithm)->name);
     return true;
 }
@@ -262,28 +263,23 @@ static bool read_precision(const struct scenario *s, struct simulation *simulati
     return true;
 }
 
-static bool choose_listing(const struct scenario *s, enum format held,
+static bool choose_listing(const struct scenario *s, const struct scenario_input *in,
                            struct simulation *simulation, struct message *why)
 {
-    static const enum option kernels[] = {OPTION_DEVICE, OPTION_SWITCH};
-    for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i++)
-        if (s->given[kernels[i]])
-            return refuse(why, "%s is for kernel models; --kernel names one",
-                          option_info(kernels[i])->name);
     return scenario_algorithm(s, &simulation->algorithm, why) &&
-           scenario_policy(s, held, &simulation->policy, why) &&
-           choose_faults(s, simulation, why) && choose_tiles(s, simulation, why);
+           scenario_policy(s, in->input_format, &simulation->policy, why) &&
+           choose_faults(s, simulation, why) && choose_tiles(s, simulation, why) &&
+           scenario_decode(s, &in->problem, &simulation->choices, why);
 }
 
 bool scenario_simulation(const struct scenario *s, const struct scenario_input *in,
                          struct simulation *simulation, struct message *why)
 {
-    enum format held = in->input_format;
     long processors = sysconf(_SC_NPROCESSORS_ONLN);
     *simulation = simulation_default();
     simulation->threads = processors > 1 && processors < 1024 ? (int)processors : 1;
     bool listing = s->value[OPTION_KERNEL] == NULL;
-    return (listing ? choose_listing(s, held, simulation, why)
+    return (listing ? choose_listing(s, in, simulation, why)
                     : scenario_kernel(s, in, simulation, why)) &&
            tiles_fit(&in->problem, simulation, why) && choose_arithmetic(s, in, simulation, why) &&
            read_precision(s, simulation, why) &&

@@ -17,6 +17,22 @@ static int at_least_one(int64_t n)
     return n < 1 ? 1 : (int)n;
 }
 
+/* The grouping in force; c is otherwise complete. */
+static struct grouping group_keys(const struct choices *c, const struct head *h)
+{
+    struct attention x = {h, *c, NULL, NULL};
+    struct grouping g = c->grouping;
+    int tiles = key_tiles(&x);
+    assert(g.tokens % c->Bc == 0 && !(g.tokens > 0 && (g.splits > 0 || g.round_robin)));
+    if (g.splits > 0)
+        g.tiles = at_least_one((tiles + g.splits - 1) / g.splits);
+    else
+        g.tiles = at_least_one(g.tokens / c->Bc);
+    if (g.splits == 0)
+        g.splits = at_least_one((tiles + g.tiles - 1) / g.tiles);
+    return g;
+}
+
 /* A kernel's tiles are its own; a row tile is no taller than the head. */
 static struct choices kernel_choices(const struct simulation *s, const struct head *h)
 {
@@ -47,6 +63,10 @@ struct choices simulation_choices(const struct simulation *s, const struct head 
     c.Br = c.Br ? c.Br : a->Br && a->Br < rows ? a->Br : rows;
     c.Bc = c.Bc ? c.Bc : a->Bc ? a->Bc : at_least_one(h->Nk);
     c.widest = whole || s->algorithm == ALGORITHM_ONLINE || s->choices.Bc ? 0 : c.widest;
+    if (s->algorithm == ALGORITHM_DECODE) {
+        c.Br = 1; /* a row has records of its own */
+        c.grouping = group_keys(&c, h);
+    }
     return c;
 }
 
@@ -189,6 +209,20 @@ static bool result_new(struct work *w, struct message *why)
 }
 
 /* Explicit trees have a number of terms; a sum of another length is refused before it begins. */
+static bool group_trees_fit(const struct simulation *s, const struct choices *c,
+                            struct message *why)
+{
+    static const enum site by_groups[] = {SITE_COMBINE_SUM, SITE_COMBINE_ACC};
+    for (size_t i = 0; i < 2 && s->algorithm == ALGORITHM_DECODE; i++) {
+        const struct order *o = &s->policy.site[by_groups[i]].order;
+        if (o->kind == ORDER_TREE && o->tree->terms != c->grouping.splits)
+            return refuse(why, "--order %s: the tree has %d terms, there are %d groups: use --splits %d",
+                          site_name(by_groups[i]), o->tree->terms, c->grouping.splits,
+                          o->tree->terms);
+    }
+    return true;
+}
+
 static bool trees_fit(const struct problem *p, const struct simulation *s, struct message *why)
 {
     static const enum site by_keys[] = {SITE_ROW_SUM, SITE_OUT_ACC};
@@ -204,7 +238,7 @@ static bool trees_fit(const struct problem *p, const struct simulation *s, struc
             return refuse(why, "--order %s: the tree has %d terms, a key tile %d: use --tile %d,%d",
                           site_name(by_keys[i]), o->tree->terms, c.Bc, c.Br, o->tree->terms);
     }
-    return true;
+    return group_trees_fit(s, &c, why);
 }
 
 /* The digest runs through O in b, h, n, d order.  Packed sequences are units of their own, sequence

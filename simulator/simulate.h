@@ -22,11 +22,32 @@ enum fault {
     FAULT_COUNT
 };
 
+enum merge {
+#define MERGE(id, ...) MERGE_##id,
+#include "simulator/decode.def"
+#undef MERGE
+    MERGE_COUNT
+};
+
+/* How decode cuts the key tiles of a row into groups.  Asked for: `splits` groups, or groups of
+   `tokens`; neither: one for each tile.  In force (simulation_choices): `splits` groups, some perhaps
+   empty, of `tiles` neighbouring tiles, or every splits-th tile. */
+struct grouping {
+    bool round_robin;
+    int splits;
+    int64_t tokens;
+    int tiles;
+};
+
 /* What an algorithm may know besides the tensors. */
 struct choices {
     int Br, Bc;            /* query and key tile; 0: the algorithm's default */
     bool descending;       /* key tiles last to first (fa2) */
     unsigned faults;       /* bit 1 << FAULT_x */
+    struct grouping grouping; /* decode's, as the next three */
+    enum merge merge;
+    bool running_max; /* weights relative to a maximum that runs over a group's tiles */
+    bool sum_rounded; /* l sums the rounded weights */
     int widest;            /* the widest of the user's own key tiles when they are in force, else 0 */
     const struct kernel_choice *kernel; /* NULL: a listing */
 };
@@ -45,6 +66,10 @@ int key_tiles(const struct attention *x);
 int64_t key_first(const struct attention *x, int j);
 int key_count(const struct attention *x, int j);
 int query_tiles(const struct attention *x);
+/* Of group g < choices.grouping.splits: how many key tiles it has, 0 allowed, and which is its n-th
+   (in the order of choices.descending). */
+int group_tiles(const struct attention *x, int g);
+int group_tile(const struct attention *x, int g, int n);
 
 void load_q(struct run *r, const struct attention *x, struct tile *Q, int i);
 void load_k(struct run *r, const struct attention *x, struct tile *K, int j);
@@ -62,6 +87,9 @@ typedef void algorithm_body(struct run *r, struct attention *x);
 #define ALGORITHM(id, name, title, function, ...) algorithm_body function;
 #include "simulator/algorithms.def"
 #undef ALGORITHM
+
+const char *merge_name(enum merge m);
+const char *merge_meaning(enum merge m); /* decode_forms.c */
 
 struct algorithm_info {
     const char *name, *title, *meaning, *source;

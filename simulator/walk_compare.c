@@ -25,6 +25,10 @@ struct scenario walk_by_algorithm(const struct scenario *s, const char *algorith
     struct scenario other = *s;
     set_option(&other, OPTION_ALGORITHM, algorithm);
     set_option(&other, OPTION_FAULT, NULL);
+    for (enum option o = OPTION_SPLITS; o <= OPTION_GROUPING; o++)
+        set_option(&other, o, NULL); /* decode's */
+    set_option(&other, OPTION_SWITCH, NULL);
+    set_option(&other, OPTION_DEVICE, NULL);
     if (strcmp(algorithm, algorithm_info(ALGORITHM_FA2)->name) != 0)
         set_option(&other, OPTION_KV, NULL);
     return other;

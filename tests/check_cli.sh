@@ -66,7 +66,7 @@ refused 'run: --option exp-arg: one of "fused separate" is right, as in exp-arg=
     run fa2-4 --kernel fa2 --option exp-arg=both
 refused 'run: --option tile=3: fa2 has no such switch; it has exp-arg, old-sum' \
     run fa2-4 --kernel fa2 --option tile=3
-refused 'run: --option is for kernel models; --kernel names one' run fa2-4 --option exp-arg=fused
+refused 'run: --option is for kernel models and decode; --kernel names one' run fa2-4 --option exp-arg=fused
 refused 'run: --tile: a kernel has its own tiles' run fa2-4 --kernel fa2 --tile 1,1
 refused 'run: fa2-4 and p1: one is right' run fa2-4 p1
 

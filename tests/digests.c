@@ -26,15 +26,24 @@ static const struct problem_row {
 static const struct runner {
     enum algorithm algorithm;
     bool descending;
+    enum merge merge; /* decode's */
 } runners[] = {
-    {ALGORITHM_STANDARD, false}, {ALGORITHM_ONLINE, false},      {ALGORITHM_FA1, false},
-    {ALGORITHM_FA2, false},      {ALGORITHM_FA2, true},          {ALGORITHM_FA1_PRINTED, false},
-    {ALGORITHM_FA2_PRINTED, false}, {ALGORITHM_UNSTABLE, false},
+    {ALGORITHM_STANDARD, false, 0},
+    {ALGORITHM_ONLINE, false, 0},
+    {ALGORITHM_FA1, false, 0},
+    {ALGORITHM_FA2, false, 0},
+    {ALGORITHM_FA2, true, 0},
+    {ALGORITHM_FA1_PRINTED, false, 0},
+    {ALGORITHM_FA2_PRINTED, false, 0},
+    {ALGORITHM_UNSTABLE, false, 0},
+    {ALGORITHM_DECODE, false, MERGE_LSE},
+    {ALGORITHM_DECODE, true, MERGE_RUNNING},
+    {ALGORITHM_DECODE, false, MERGE_NORMALISED_MAX_SUM},
 };
 
 /* Not summed by keys in a tree: key tiles differ from problem to problem. */
 static const char *const orders[] = {"seq", "pairwise"};
-static const char *const summing[] = {"SCORE_ACC", "ROW_SUM", "OUT_ACC"};
+static const char *const summing[] = {"SCORE_ACC", "ROW_SUM", "OUT_ACC", "COMBINE_SUM", "COMBINE_ACC"};
 
 static const struct policy_row {
     const char *arith;
@@ -102,13 +111,15 @@ static void print_line(const struct runner *runner, const struct policy_row *row
     struct simulation s = simulation_default();
     s.algorithm = runner->algorithm;
     s.choices.descending = runner->descending;
+    s.choices.merge = runner->merge;
     s.arith = arithmetic_named(row->arith, &why);
     s.policy = policy_table(row->policy);
     s.policy.special = special;
     s.threads = threads;
     set_order(&s.policy, order);
-    printf("%s%s %s %s %s %s %016llx\n", algorithm_info(s.algorithm)->name,
-           runner->descending ? "-descending" : "", row->arith, policy_name(row->policy),
+    printf("%s%s%s%s %s %s %s %s %016llx\n", algorithm_info(s.algorithm)->name,
+           runner->descending ? "-descending" : "", s.algorithm == ALGORITHM_DECODE ? ":" : "",
+           s.algorithm == ALGORITHM_DECODE ? merge_name(s.choices.merge) : "", row->arith, policy_name(row->policy),
            special == SPECIAL_CR ? "cr" : "poly", order, (unsigned long long)digest_of(&s));
 }
 

@@ -18,6 +18,7 @@ for algorithm in $("$program" list algorithms --json | sed -n 's/.*"name":[^"]*"
             for problem in "$masked" "$window"; do
                 case $algorithm in
                 standard | online) problem=${problem% --tile *} ;;
+                decode) problem="${problem% --tile *} --tile 1,8" ;;
                 fa2-printed | unstable) problem="$problem --fault none" ;;
                 esac
                 # shellcheck disable=SC2086
@@ -32,6 +33,9 @@ for order in seq pairwise; do
 done
 for arith in double mpfr; do
     row --generate gaussian --shape 1,1,1,5,12,6 --policy exact --arith $arith
+done
+for backend in fa2 triton trtllm xqa; do
+    row h200-b200 --algorithm decode --splits 33 --option backend=$backend
 done
 for example in fa2-4 fa2-printed s2-g1 s2-g2 s2-order m8 m9 p1 a6; do
     row $example

@@ -26,6 +26,9 @@ static const struct contract contracts[] = {
 /* DESIGN's one licence: emulation may give NaN where an infinite value's weight underflowed. */
 static const char vanishing[] = "infinite value, vanishing weight";
 
+/* And one of an algorithm's: weights e^(L_g - L) lose what ln adds to a huge maximum; test_decode.c. */
+static const char huge_scores[] = "scores of 2^100";
+
 /* How far a run may be off: for O times sum pi |v|, for LSE times max(1, |LSE|). */
 static const struct arithmetic_row {
     const char *arith;
@@ -41,17 +44,34 @@ static const struct runner {
     enum algorithm algorithm;
     bool descending;
     int Br, Bc;
+    enum merge merge; /* decode's */
+    int splits;
 } runners[] = {
-    {ALGORITHM_STANDARD, false, 0, 0},      {ALGORITHM_ONLINE, false, 1, 1},
-    {ALGORITHM_ONLINE, false, 4, 1},        {ALGORITHM_FA1, false, 1, 1},
-    {ALGORITHM_FA1, false, 2, 2},           {ALGORITHM_FA1, false, 64, 64},
-    {ALGORITHM_FA2, false, 1, 1},           {ALGORITHM_FA2, false, 2, 2},
-    {ALGORITHM_FA2, false, 64, 64},         {ALGORITHM_FA2, true, 1, 1},
-    {ALGORITHM_FA2, true, 2, 2},            {ALGORITHM_FA1_PRINTED, false, 1, 1},
-    {ALGORITHM_FA1_PRINTED, false, 1, 2},   {ALGORITHM_FA1_PRINTED, false, 1, 64},
-    {ALGORITHM_FA2_PRINTED, false, 1, 1},   {ALGORITHM_FA2_PRINTED, false, 1, 2},
-    {ALGORITHM_FA2_PRINTED, false, 1, 64}, /* its faults off */
-    {ALGORITHM_UNSTABLE, false, 1, 64},    /* one tile: nothing to rescale */
+    {ALGORITHM_STANDARD, false, 0, 0, MERGE_LSE, 0},
+    {ALGORITHM_ONLINE, false, 1, 1, MERGE_LSE, 0},
+    {ALGORITHM_ONLINE, false, 4, 1, MERGE_LSE, 0},
+    {ALGORITHM_FA1, false, 1, 1, MERGE_LSE, 0},
+    {ALGORITHM_FA1, false, 2, 2, MERGE_LSE, 0},
+    {ALGORITHM_FA1, false, 64, 64, MERGE_LSE, 0},
+    {ALGORITHM_FA2, false, 1, 1, MERGE_LSE, 0},
+    {ALGORITHM_FA2, false, 2, 2, MERGE_LSE, 0},
+    {ALGORITHM_FA2, false, 64, 64, MERGE_LSE, 0},
+    {ALGORITHM_FA2, true, 1, 1, MERGE_LSE, 0},
+    {ALGORITHM_FA2, true, 2, 2, MERGE_LSE, 0},
+    {ALGORITHM_FA1_PRINTED, false, 1, 1, MERGE_LSE, 0},
+    {ALGORITHM_FA1_PRINTED, false, 1, 2, MERGE_LSE, 0},
+    {ALGORITHM_FA1_PRINTED, false, 1, 64, MERGE_LSE, 0},
+    {ALGORITHM_FA2_PRINTED, false, 1, 1, MERGE_LSE, 0},
+    {ALGORITHM_FA2_PRINTED, false, 1, 2, MERGE_LSE, 0},
+    {ALGORITHM_FA2_PRINTED, false, 1, 64, MERGE_LSE, 0}, /* its faults off */
+    {ALGORITHM_UNSTABLE, false, 1, 64, MERGE_LSE, 0}, /* one tile: nothing to rescale */
+    {ALGORITHM_DECODE, false, 1, 1, MERGE_LSE, 0},
+    {ALGORITHM_DECODE, false, 1, 2, MERGE_LSE, 5},
+    {ALGORITHM_DECODE, true, 1, 1, MERGE_LSE_SUM, 2},
+    {ALGORITHM_DECODE, false, 1, 1, MERGE_MAX_SUM, 0},
+    {ALGORITHM_DECODE, false, 1, 1, MERGE_NORMALISED_MAX_SUM, 0},
+    {ALGORITHM_DECODE, false, 1, 1, MERGE_RUNNING, 0},
+    {ALGORITHM_DECODE, false, 1, 64, MERGE_RUNNING, 3},
 };
 
 static struct simulation simulation_of(const struct runner *runner, const struct arithmetic_row *a)
@@ -62,7 +82,11 @@ static struct simulation simulation_of(const struct runner *runner, const struct
     s.policy = policy_table(a->policy);
     s.arith = arithmetic_named(a->arith, &why);
     s.choices = (struct choices){.Br = runner->Br, .Bc = runner->Bc,
-                                 .descending = runner->descending};
+                                 .descending = runner->descending,
+                                 .merge = runner->merge,
+                                 .grouping.splits = runner->splits,
+                                 .running_max = runner->algorithm == ALGORITHM_DECODE &&
+                                                runner->descending};
     return s;
 }
 
@@ -85,9 +109,10 @@ static void check(const char *what, const struct simulation *s, const char *name
     if (strcmp(what, vanishing) == 0 && isinf(want) && isnan(got))
         return;
     if (!close_to(got, want, tolerance))
-        fail_msg("%s: %s%s, %s %s, tile %d,%d: %s = %a, reference %a", what,
+        fail_msg("%s: %s%s, %s %s, tile %d,%d, merge %s, %d groups: %s = %a, reference %a", what,
                  algorithm_info(s->algorithm)->name, s->choices.descending ? " descending" : "",
-                 s->arith->name, s->policy.name, s->choices.Br, s->choices.Bc, name, got, want);
+                 s->arith->name, s->policy.name, s->choices.Br, s->choices.Bc,
+                 merge_name(s->choices.merge), s->choices.grouping.splits, name, got, want);
 }
 
 /* Every row of every head of a run against the certified one. */
@@ -131,6 +156,11 @@ static void contract_rows(void **unused)
             assert_true(contract_problem(&p, &contracts[n]));
             for (int k = 0; k < COUNT(runners); k++) {
                 struct simulation s = simulation_of(&runners[k], &arithmetics[a]);
+                bool loses = runners[k].algorithm == ALGORITHM_DECODE &&
+                             runners[k].merge == MERGE_LSE &&
+                             strcmp(contracts[n].what, huge_scores) == 0;
+                if (loses)
+                    continue;
                 round_input(&p, &s);
                 check_run(contracts[n].what, &p, &s, arithmetics[a].tolerance);
             }
@@ -261,7 +291,7 @@ static const struct refusal refusals[] = {
 static bool refused(const struct refusal *row, struct message *why)
 {
     struct head_row shape = {"refusal", 1, 1, 1, 6, 6, 2, NULL, NULL, 0};
-    struct runner runner = {row->algorithm, false, row->Br, row->Bc};
+    struct runner runner = {row->algorithm, false, row->Br, row->Bc, MERGE_LSE, 0};
     struct arithmetic_row arith = {row->arith, row->policy, 0};
     struct simulation s = simulation_of(&runner, &arith);
     struct problem p;

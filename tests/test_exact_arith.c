@@ -21,10 +21,21 @@ enum { PRECISION = 256, TRUTH = 320, AGREE = -200 };
 static const struct runner {
     enum algorithm algorithm;
     bool descending;
+    enum merge merge; /* decode's */
+    bool running_max;
 } runners[] = {
-    {ALGORITHM_STANDARD, false}, {ALGORITHM_ONLINE, false},      {ALGORITHM_FA1, false},
-    {ALGORITHM_FA2, false},      {ALGORITHM_FA2, true},          {ALGORITHM_FA1_PRINTED, false},
-    {ALGORITHM_FA2_PRINTED, false}, /* none of its faults on */
+    {ALGORITHM_STANDARD, false, 0, false},
+    {ALGORITHM_ONLINE, false, 0, false},
+    {ALGORITHM_FA1, false, 0, false},
+    {ALGORITHM_FA2, false, 0, false},
+    {ALGORITHM_FA2, true, 0, false},
+    {ALGORITHM_FA1_PRINTED, false, 0, false},
+    {ALGORITHM_FA2_PRINTED, false, 0, false}, /* none of its faults on */
+    {ALGORITHM_DECODE, false, MERGE_LSE, false},
+    {ALGORITHM_DECODE, true, MERGE_LSE_SUM, true},
+    {ALGORITHM_DECODE, false, MERGE_MAX_SUM, true},
+    {ALGORITHM_DECODE, true, MERGE_NORMALISED_MAX_SUM, false},
+    {ALGORITHM_DECODE, false, MERGE_RUNNING, false},
 };
 
 static const struct mask_row {
@@ -124,6 +135,14 @@ static int64_t check_run(const struct problem *p, const struct simulation *s, st
     return rows;
 }
 
+/* Any way to cut the keys: groups of one tile, of several, more groups than tiles, dealt round. */
+static struct grouping draw_grouping(uint64_t *state)
+{
+    struct grouping g = {.splits = (int)draw_below(state, 6)};
+    g.round_robin = g.splits > 0 && draw_below(state, 2);
+    return g;
+}
+
 /* Every algorithm, each at one of the tilings. */
 static int64_t check_problem(const struct problem *p, const struct mask_row *mask, uint64_t *state)
 {
@@ -135,7 +154,11 @@ static int64_t check_problem(const struct problem *p, const struct mask_row *mas
         s.policy = policy_table(POLICY_EXACT);
         s.arith = &arith_mpfr;
         s.precision = PRECISION;
-        s.choices = (struct choices){.Br = t->Br, .Bc = t->Bc, .descending = runners[n].descending};
+        s.choices = (struct choices){.Br = t->Br, .Bc = t->Bc, .descending = runners[n].descending,
+                                     .merge = runners[n].merge,
+                                     .running_max = runners[n].running_max};
+        if (s.algorithm == ALGORITHM_DECODE)
+            s.choices.grouping = draw_grouping(state);
         if (s.algorithm == ALGORITHM_ONLINE)
             s.choices.Bc = 1;
         if (p->tiles > 0) /* the user's own key tiles */

@@ -128,8 +128,6 @@ static const struct {
     {"flashulp run fa2-4 p1", "fa2-4 and p1: one is right"},
     {"flashulp run fa2-4 --dq dq.npy",
      "--dq is not built yet (the backward pass); flashulp run --help lists what is"},
-    {"flashulp run fa2-4 --splits=4",
-     "--splits is not built yet (splitting the keys over blocks); flashulp run --help lists what is"},
 };
 
 static void test_refused(void **state)
@@ -255,7 +253,7 @@ static const struct {
      "--arith float takes inputs of fp32 and less; --dtype fp32, or --arith double, is right", NULL,
      NULL, NULL, 0, 0},
     {"flashulp run fa2-4 --kv descending --algorithm online",
-     "--kv descending is for fa2; online takes keys in ascending order", NULL, NULL, NULL, 0, 0},
+     "--kv descending is for fa2 and decode; online takes keys in ascending order", NULL, NULL, NULL, 0, 0},
     {"flashulp run fa2-4 --kv sideways", "--kv sideways: ascending or descending is right", NULL,
      NULL, NULL, 0, 0},
     {"flashulp run fa2-4 --tile 64", "--tile 64: Br,Bc, 2 whole numbers, is right", NULL, NULL,

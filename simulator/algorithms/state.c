@@ -29,24 +29,36 @@ void state_new(struct run *r, const struct attention *x, struct state *s)
         constant(r, s->cap, (struct real){p->softcap, 1, REAL_PLAIN});
 }
 
-void state_begin(struct run *r, const struct attention *x, struct state *s, int i)
+void state_empty(struct run *r, struct state *s)
 {
-    r->where.i = (uint32_t)i;
     s->O->name = TENSOR_O_ACC;
     fill(r, s->m, -INFINITY);
     fill(r, s->l, 0);
     fill(r, s->O, 0);
+}
+
+void state_begin(struct run *r, const struct attention *x, struct state *s, int i)
+{
+    r->where.i = (uint32_t)i;
+    state_empty(r, s);
     load_q(r, x, s->Q, i);
     anchor(r, s->m, 1);
 }
 
-bool state_enter(struct run *r, const struct attention *x, struct state *s, int i, int j)
+bool state_meet(struct run *r, const struct attention *x, struct state *s, int i, int j)
 {
     s->visible = visible_tile(x, i, j);
     if (!visible_any(&s->visible, x->choices.Br))
         return false;
     r->where.i = (uint32_t)i;
     r->where.j = (uint32_t)j;
+    return true;
+}
+
+bool state_enter(struct run *r, const struct attention *x, struct state *s, int i, int j)
+{
+    if (!state_meet(r, x, s, i, j))
+        return false;
     load_k(r, x, s->K, j);
     load_v(r, x, s->V, j);
     return true;
@@ -81,11 +93,16 @@ void settle_rows(struct run *r, const struct attention *x, struct state *s, int 
     select_bad(r, s->O, s->O, s->l, s->decay);
 }
 
+void conclude(struct run *r, struct attention *x, struct state *s, int i)
+{
+    round_at(r, s->O, SITE_OUT);                                        note(r, STEP_STORE, s->O);
+    store(r, x, i, s->O, s->L);
+}
+
 void finish(struct run *r, struct attention *x, struct state *s, int i)
 {
     s->O->name = TENSOR_O;                                              note(r, STEP_NORMALIZE, s->O);
     log_(r, s->L, s->l, SITE_LSE);
     add(r, s->L, s->m, s->L, SITE_LSE);                                 note(r, STEP_LSE, s->L);
-    round_at(r, s->O, SITE_OUT);                                        note(r, STEP_STORE, s->O);
-    store(r, x, i, s->O, s->L);
+    conclude(r, x, s, i);
 }

@@ -18,9 +18,13 @@ struct state {
 void state_new(struct run *r, const struct attention *x, struct state *s);
 /* m, l, O of its own for a state whose other tiles are shared. */
 void state_own(struct run *r, const struct attention *x, struct state *s);
-/* Query tile i: m = -inf, l = 0, O = 0, Q loaded. */
+/* m = -inf, l = 0, O = 0. */
+void state_empty(struct run *r, struct state *s);
+/* Query tile i: empty, Q loaded. */
 void state_begin(struct run *r, const struct attention *x, struct state *s, int i);
-/* Loads K and V of key tile j; false, with nothing loaded, when no row of the tile sees any of it. */
+/* Query tile i meets key tile j; false when no row of the tile sees any of it. */
+bool state_meet(struct run *r, const struct attention *x, struct state *s, int i, int j);
+/* The same, with K and V loaded. */
 bool state_enter(struct run *r, const struct attention *x, struct state *s, int i, int j);
 /* S = scale Q K^T, softcapped. */
 void scores(struct run *r, const struct attention *x, struct state *s);
@@ -31,6 +35,8 @@ void hide_unseen(struct run *r, struct state *s);
 void divide_summed(struct run *r, struct tile *dst, struct tile *quotient, const struct tile *l);
 /* The end of those listings: a row that sees keys but whose scores were all -inf is 0 / 0. */
 void settle_rows(struct run *r, const struct attention *x, struct state *s, int i);
+/* O (already divided) rounded to the output's format, it and L stored. */
+void conclude(struct run *r, struct attention *x, struct state *s, int i);
 /* L = m + ln l; O (already divided by l) rounded to the output's format; both stored. */
 void finish(struct run *r, struct attention *x, struct state *s, int i);
 

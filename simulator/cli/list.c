@@ -5,6 +5,7 @@
 #include "simulator/claims.h"
 #include "simulator/cli/cli.h"
 #include "simulator/cli/list_kernels.h"
+#include "simulator/decode_forms.h"
 #include "simulator/devices.h"
 #include "simulator/examples.h"
 #include "simulator/inputs.h"
@@ -131,6 +132,24 @@ static void list_faults(struct report *r, struct json *list)
         entry(r, list, fault_name((enum fault)f), fault_meaning((enum fault)f), "");
 }
 
+static void list_decode(struct report *r, struct json *list)
+{
+    for (int b = 0; b < BACKEND_COUNT; b++) {
+        char name[48];
+        snprintf(name, sizeof name, "backend=%s", backend_info((enum backend)b)->name);
+        entry(r, list, name, backend_info((enum backend)b)->meaning, "");
+    }
+    for (int m = 0; m < MERGE_COUNT; m++) {
+        char name[48];
+        snprintf(name, sizeof name, "merge=%s", merge_name((enum merge)m));
+        entry(r, list, name, merge_meaning((enum merge)m), m == MERGE_LSE ? "the default" : "");
+    }
+    entry(r, list, "max=group", "weights relative to the group's maximum", "the default");
+    entry(r, list, "max=running", "weights relative to a maximum that runs over the group's tiles", "");
+    entry(r, list, "sum=unrounded", "l sums the weights before they are rounded", "the default");
+    entry(r, list, "sum=rounded", "l sums the weights as the value product takes them", "");
+}
+
 static void list_families(struct report *r, struct json *list)
 {
     for (int n = 0; input_family(n) != NULL; n++)
@@ -230,6 +249,7 @@ static const struct {
     {"functions", "the transcendental functions", list_functions},
     {"examples", "problems that have names", list_examples},
     {"faults", "the switches of fa2-printed", list_faults},
+    {"decode", "the switches of algorithm decode", list_decode},
     {"families", "generated inputs", list_families},
     {"verbs", "the operations algorithms are written in", list_verbs},
     {"tensors", "the arrays algorithms name", list_tensors},
