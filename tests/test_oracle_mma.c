@@ -91,6 +91,25 @@ static void vectors_agree(void **unused)
                      unit < ORACLE_SM90 ? vectors[i].ampere : vectors[i].hopper);
 }
 
+/* Worked by hand from the rule that a subnormal keeps the smallest exponent: c's last bit lies just
+   below what the sum keeps, or a product just below the bit of a subnormal c. */
+static void subnormals_keep_the_smallest_exponent(void **unused)
+{
+    (void)unused;
+    static const struct row rows[] = {
+        {"2^-24 1 + (2^-24 + 2^-39)", ORACLE_FP16, 0x33800100, "0001", "3C00", 0x34000000,
+         0x34000080},
+        {"2^-24 1 + (2^-24 + 2^-40)", ORACLE_FP16, 0x33800080, "0001", "3C00", 0x34000000,
+         0x34000000},
+        {"2^-149 - 2^-26 2^-126", ORACLE_BF16, 0x00000001, "B280", "0080", 0x00000001, 0x00000001},
+        {"2^-149 - 2^-25 2^-126", ORACLE_BF16, 0x00000001, "B300", "0080", 0x00000001, 0x00000000},
+    };
+    for (int i = 0; i < COUNT(rows); i++)
+        for (int unit = ORACLE_SM80; unit <= ORACLE_SM120; unit++)
+            unit_row(&rows[i], (enum oracle_unit)unit,
+                     unit < ORACLE_SM90 ? rows[i].ampere : rows[i].hopper);
+}
+
 static void volta_and_turing_agree(void **unused)
 {
     (void)unused;
@@ -201,6 +220,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(vectors_agree),
+        cmocka_unit_test(subnormals_keep_the_smallest_exponent),
         cmocka_unit_test(volta_and_turing_agree),
         cmocka_unit_test(digests_agree),
         cmocka_unit_test(chains_are_their_steps),
