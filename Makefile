@@ -91,6 +91,8 @@ $(B)/tests/test_decode: tests/oracle_groups.c tests/oracle_attention.c tests/ora
 $(B)/tests/test_verbs: tests/verb_case.c
 $(B)/tests/test_oracle_mma: tests/oracle_mma.c
 $(B)/tests/test_oracle_decode $(B)/tests/test_oracle_decode_by_hand: tests/oracle_decode.c $(addprefix tests/oracle_,mma.c xqa.c paged.c triton.c trtllm.c)
+KERNEL_ORACLE := $(addprefix tests/oracle_,mma.c scalar.c fa2.c fa1.c)
+$(B)/tests/test_oracle_kernels $(B)/tests/test_oracle_kernel_sums: $(KERNEL_ORACLE)
 
 $(B)/tests/test_inputs: $(B)/simulator/inputs.o
 $(B)/tests/test_inputs: LDLIBS := $(B)/libflashulp.a -lgsl -lgslcblas $(LDLIBS)
