@@ -130,23 +130,3 @@ int split_owner(const struct split_plan *p, int64_t length, int64_t t)
     return (int)(p->order == GROUPS_ROUND_ROBIN ? block % split_count(p, length)
                                                 : block / split_blocks(p, length));
 }
-
-/* Round robin and contiguous groups agree only where no group has two runs of blocks. */
-bool split_alike(const struct split_plan *a, const struct split_plan *b, int64_t length)
-{
-    int live = split_live(a, length);
-    struct token_range x, y;
-    if (split_live(b, length) != live)
-        return false;
-    for (int i = 0; i < live; i++)
-        for (int64_t n = 0;; n++) {
-            bool more = split_range(a, length, i, n, &x);
-            if (split_range(b, length, i, n, &y) != more)
-                return false;
-            if (!more)
-                break;
-            if (x.first != y.first || x.last != y.last)
-                return false;
-        }
-    return true;
-}

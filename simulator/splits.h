@@ -68,6 +68,8 @@ struct split_plan {
     int64_t length;       /* what the rule took for the length */
     int64_t blocks;       /* ceil(length / block_tokens) */
     int64_t blocks_per_split;
+    int64_t by_device; /* groups the SMs ask for, before other limits; 0: they are not asked */
+    int lanes;         /* FA2's combine: lanes that add up a row's weights; 0: of other kernels */
     struct split_weighing weighing; /* FA2 only, and only where num_splits was not given */
 };
 
@@ -92,8 +94,24 @@ int64_t split_tokens(const struct split_plan *p, int64_t length, int i);
 int split_live(const struct split_plan *p, int64_t length);
 /* The group token t < length belongs to. */
 int split_owner(const struct split_plan *p, int64_t length, int64_t t);
-/* Do two plans cut this length alike: the same tokens in groups of the same order? */
+/* How a sequence's first tokens are cut: every `cut` tokens; with `wrap` the pieces go round among so
+   many groups, else every piece is a group. */
+struct split_cutting {
+    int64_t cut, wrap;
+};
+/* Of the first `tokens` of a sequence of `length`; what only later tokens show is left out. */
+struct split_cutting split_cutting(const struct split_plan *p, int64_t length, int64_t tokens);
+/* Do two plans cut this length alike: the same groups in the same order? */
 bool split_alike(const struct split_plan *a, const struct split_plan *b, int64_t length);
+/* Are the two sure to cut alike?  Not where a bound stands for a rule, or a count is undecided. */
+bool split_certain(const struct split_plan *a, const struct split_plan *b);
+/* Does a row keep its bits' grouping from one launch to the other: its common tokens cut alike, and
+   the groups put together alike (one or several; in FA2's combine, as many lanes a row)? */
+bool split_kept(const struct split_plan *a, int64_t length_a, const struct split_plan *b,
+                int64_t length_b);
+/* Plans that cut contiguously share a boundary every so many tokens; 0: not within `length`, or
+   some go round robin. */
+int64_t split_shared(const struct split_plan *const *plans, int count, int64_t length);
 
 /* FA2's arithmetic for one count, as the source has it: fp32. */
 float split_fa2_efficiency(int64_t work, int64_t capacity, int splits);
@@ -104,9 +122,15 @@ struct split_rule_info {
     enum group_order order;
     bool needs_device, one_query;
     int most_splits; /* 0: the caller cannot choose */
-    const char *head_sizes, *meaning, *source, *length, *caution;
+    const char *head_sizes, *meaning, *length;
 };
 const struct split_rule_info *split_rule_info(enum split_rule rule);
+
+enum split_text { SPLIT_WHY, SPLIT_PIN, SPLIT_EVIDENCE, SPLIT_CAUTION };
+/* The n-th sentence of that kind; NULL behind the last. */
+const char *split_says(enum split_rule rule, enum split_text what, int n);
+/* Appends why this launch has as many groups as it has: a sentence with its numbers. */
+void split_reason(const struct split_plan *p, const struct launch *l, char **text);
 /* "fa2-split".  Refused: a kernel known by name only, with what to pin instead; others with the
    nearest name. */
 bool split_rule_from_name(const char *name, enum split_rule *rule, struct message *why);

@@ -58,6 +58,26 @@ static bool swaps(const struct launch *l)
            split_option(l, SPLIT_OPTION_FA2_SWAP) == 1;
 }
 
+/* Head sizes are rounded up to one of these. */
+static int64_t bucket(int64_t dim)
+{
+    static const int64_t buckets[] = {32, 64, 96, 128, 192, 256};
+    int i = 0;
+    while (buckets[i] < dim)
+        i++;
+    return buckets[i];
+}
+
+/* The combine gives a row 128 threads over its 4, 8 or 16 rows, at most as many as the count's next
+   power of two. */
+static int combine_lanes(int splits, int64_t dim)
+{
+    int most = dim % 128 == 0 ? 32 : dim % 64 == 0 ? 16 : 8, lanes = 1;
+    while (lanes < splits && lanes < most)
+        lanes *= 2;
+    return lanes;
+}
+
 bool split_fa2(const struct launch *l, int factor, struct split_plan *p, struct message *why)
 {
     struct split_weighing *w = &p->weighing;
@@ -71,7 +91,9 @@ bool split_fa2(const struct launch *l, int factor, struct split_plan *p, struct 
     if (w->work > INT32_MAX / MOST_SPLITS)
         return refuse(why, "the work of this launch, batch x heads x query blocks, is past the "
                            "kernel's 32-bit counter");
-    p->splits =
-        l->num_splits > 0 ? l->num_splits : heuristic(w, ceil_div(p->length, p->block_tokens));
+    p->splits = l->num_splits;
+    if (p->splits == 0)
+        p->splits = heuristic(w, ceil_div(p->length, p->block_tokens));
+    p->lanes = combine_lanes(p->splits, bucket(l->dim));
     return true;
 }

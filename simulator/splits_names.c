@@ -7,9 +7,8 @@
 #include "simulator/splits_parts.h"
 
 static const struct split_rule_info infos[SPLIT_RULE_COUNT] = {
-#define SPLIT_RULE(id, name, function, order, device, one, most, dims, meaning, source, length,    \
-                   caution)                                                                        \
-    {name, GROUPS_##order, device, one, most, dims, meaning, source, length, caution},
+#define SPLIT_RULE(id, name, function, order, device, one, most, dims, meaning, length)            \
+    {name, GROUPS_##order, device, one, most, dims, meaning, length},
 #include "simulator/splits.def"
 #undef SPLIT_RULE
 };
@@ -41,6 +40,24 @@ static const struct {
 #undef UNMODELLED
 };
 enum { UNMODELLED_COUNT = sizeof unmodelled / sizeof unmodelled[0] };
+
+static const struct {
+    enum split_rule rule;
+    enum split_text what;
+    const char *text;
+} says[] = {
+#define SPLIT_SAYS(rule, what, text) {SPLIT_RULE_##rule, SPLIT_##what, text},
+#include "simulator/splits.def"
+#undef SPLIT_SAYS
+};
+
+const char *split_says(enum split_rule rule, enum split_text what, int n)
+{
+    for (size_t i = 0; i < sizeof says / sizeof says[0]; i++)
+        if (says[i].rule == rule && says[i].what == what && n-- == 0)
+            return says[i].text;
+    return NULL;
+}
 
 const struct split_rule_info *split_rule_info(enum split_rule rule)
 {

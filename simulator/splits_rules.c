@@ -44,8 +44,11 @@ static void sglang_chunks(const struct launch *l, struct split_plan *p)
     for (int i = 0; i < 3; i++) {
         float tiles = (float)l->longest / 64;
         int64_t cores = stretched_cores(l->sms, tiles, (i - 1) * SLACK);
-        by_cores[i] = smaller(ceil_div(cores, programs), most);
+        by_cores[i] = ceil_div(cores, programs);
     }
+    p->by_device = by_cores[1];
+    for (int i = 0; i < 3; i++)
+        by_cores[i] = smaller(by_cores[i], most);
     p->undecided = by_cores[0] != by_cores[2] || shortest == 0;
     int64_t uneven = shortest > 0 ? smaller(ceil_div(l->longest, shortest), most) : most;
     p->chunk[0] = ceil_div(l->longest, uneven);
@@ -92,6 +95,7 @@ bool split_xqa(const struct launch *l, int factor, struct split_plan *p, struct 
     (void)factor, (void)why;
     p->block_tokens = TILE;
     p->length = launch_capacity(l);
+    p->by_device = share;
     p->splits = (int)larger(1, smaller(share, ceil_div(p->length, TILE)));
     return true;
 }
@@ -103,6 +107,7 @@ bool split_trtllm(const struct launch *l, int factor, struct split_plan *p, stru
     int64_t step = split_option(l, SPLIT_OPTION_TRTLLM_STEP), length = launch_capacity(l);
     int64_t ctas = larger(1, l->sms / (l->batch * l->heads_kv));
     (void)factor, (void)why;
+    p->by_device = ctas;
     if (step > 0)
         ctas = smaller(ctas, larger(1, ceil_div(length, 2 * step)));
     p->splits = (int)larger(1, smaller(ctas, ceil_div(length, PARTIAL)));
