@@ -93,6 +93,21 @@ static bool set_value(struct scenario *s, enum option o, const char *text, struc
     return true;
 }
 
+/* Two verbs may give one name two meanings, each with a row: the row these groups take, else the
+   first. */
+static int find_option(const char *name, unsigned groups)
+{
+    int first = OPTION_COUNT;
+    for (int o = OPTION_COUNT - 1; o >= 0; o--) {
+        if (strcmp(options[o].name, name) != 0)
+            continue;
+        if ((options[o].groups & groups) != 0)
+            return o;
+        first = o;
+    }
+    return first;
+}
+
 /* Takes the option argv[*i] and the word it needs. */
 static bool take_option(struct scenario *s, unsigned groups, int argc, char **argv, int *i,
                         struct message *why)
@@ -101,9 +116,7 @@ static bool take_option(struct scenario *s, unsigned groups, int argc, char **ar
     size_t length = equals != NULL ? (size_t)(equals - word) : strlen(word);
     char name[64] = "";
     memcpy(name, word, length < sizeof name ? length : sizeof name - 1);
-    int o = 0;
-    while (o < OPTION_COUNT && strcmp(options[o].name, name) != 0)
-        o++;
+    int o = find_option(name, groups);
     if (o == OPTION_COUNT)
         return refuse_option(s, name, why);
     if ((options[o].groups & groups) == 0) {

@@ -36,7 +36,8 @@ enum option_group {
     GROUP_BITS = 256,   /* bits' own */
     GROUP_LIST = 512,
     GROUP_CLAIMS = 1024, /* claims' own */
-    GROUP_COMPARE = 2048 /* compare's own; the verb takes two words */
+    GROUP_COMPARE = 2048, /* compare's own; the verb takes two words */
+    GROUP_SPLITS = 4096   /* splits' own */
 };
 
 struct option_info {

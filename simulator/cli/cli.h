@@ -14,6 +14,7 @@ int cli_run(int argc, char **argv);
 int cli_trace(int argc, char **argv);
 int cli_claims(int argc, char **argv);
 int cli_compare(int argc, char **argv);
+int cli_splits(int argc, char **argv);
 int cli_list(int argc, char **argv);
 int cli_doctor(int argc, char **argv);
 

@@ -1,5 +1,6 @@
 /* list.c: `flashulp list WHAT`: the tables, as they stand in the program. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "simulator/claims.h"
@@ -11,6 +12,7 @@
 #include "simulator/inputs.h"
 #include "simulator/report.h"
 #include "simulator/scenario_parts.h"
+#include "simulator/splits.h"
 #include "simulator/workloads.h"
 
 /* One entry: in the text, the table and the JSON list. */
@@ -234,6 +236,24 @@ static void list_workloads(struct report *r, struct json *list)
         entry(r, list, workload_name((enum workload)w), workload_meaning((enum workload)w), "");
 }
 
+/* The kernels whose schedule rule is known, with the switches of each. */
+static void list_splits(struct report *r, struct json *list)
+{
+    for (int k = 0; k < SPLIT_RULE_COUNT; k++) {
+        const struct split_rule_info *info = split_rule_info((enum split_rule)k);
+        char *note = NULL;
+        text_append(&note, "head sizes %s", info->head_sizes);
+        for (int o = 0; o < SPLIT_OPTION_COUNT; o++) {
+            const struct split_option_info *option = split_option_info((enum split_option)o);
+            if (option->rule == (enum split_rule)k)
+                text_append(&note, "; --option %s=%s: %s", option->name, option->values,
+                            option->meaning);
+        }
+        entry(r, list, info->name, info->meaning, note);
+        free(note);
+    }
+}
+
 static const struct {
     const char *name, *meaning;
     void (*fill)(struct report *r, struct json *list);
@@ -256,6 +276,7 @@ static const struct {
     {"devices", "GPUs and their figures, with sources", list_devices},
     {"architectures", "what an SM of each generation holds", list_architectures},
     {"verdicts", "words a report may use", list_verdicts},
+    {"splits", "kernels whose grouping is known", list_splits},
     {"workloads", "decode workloads that have names", list_workloads},
 };
 enum { TABLES = sizeof tables / sizeof tables[0] };
