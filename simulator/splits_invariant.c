@@ -5,7 +5,7 @@
 #include "simulator/splits_parts.h"
 #include "simulator/splits_study.h"
 
-enum { LARGEST_BATCH = 256, TIMES = 8, LEAST_SPAN = 4096 };
+enum { LARGEST_BATCH = 256, TIMES = 8, LEAST_SPAN = 4096, MOST_SPAN = 1 << 20 };
 
 const char *split_axis_name(enum split_axis axis)
 {
@@ -16,8 +16,9 @@ const char *split_axis_name(enum split_axis axis)
 
 void split_axis_span(const struct launch *l, enum split_axis axis, int64_t *first, int64_t *last)
 {
-    int64_t far = larger(TIMES * l->longest, LEAST_SPAN);
-    *first = axis == AXIS_LONGEST || axis == AXIS_CAPACITY ? larger(l->longest, 1) : 1;
+    int64_t far = smaller(larger(TIMES * l->longest, LEAST_SPAN), l->longest + MOST_SPAN);
+    bool above = axis == AXIS_LONGEST || axis == AXIS_CAPACITY;
+    *first = axis == AXIS_BATCH ? 1 : larger(above ? l->longest : l->longest - MOST_SPAN, 1);
     *last = axis == AXIS_BATCH ? LARGEST_BATCH : axis == AXIS_SHORTEST ? l->longest : far;
     *last = smaller(*last, INT64_C(1) << 30);
 }

@@ -177,7 +177,8 @@ bool split_takes_dim(enum split_rule rule, int64_t dim, struct message *why)
         if (most > 0)
             snprintf(upper, sizeof upper, " to %" PRId64, most);
         return refuse(why, "%s takes no head size %" PRId64 "; it takes %s%" PRId64 "%s",
-                      infos[rule].name, dim, step == 16 ? "multiples of 16, " : "", least, upper);
+                      infos[rule].name, dim, step == 16 ? "multiples of 16 from " : "", least,
+                      upper);
     }
     for (const char *at = sizes; *at != 0;) {
         char *end;

@@ -64,7 +64,8 @@ struct split_stretch {
 bool split_stretches(enum split_rule rule, const char *version, const struct launch *l,
                      enum split_axis axis, int64_t first, int64_t last,
                      struct split_stretch **stretches, int *count, struct message *why);
-/* Where the study of an axis ends by itself: batches of 256, eight times the row's length. */
+/* Where the study of an axis ends by itself: batches of 256, eight times the row's length, at most
+   2^20 tokens from it. */
 void split_axis_span(const struct launch *l, enum split_axis axis, int64_t *first, int64_t *last);
 
 #endif

@@ -5,9 +5,12 @@
 #include <string.h>
 
 #include "simulator/cli/cli.h"
+#include "simulator/devices.h"
 #include "simulator/examples.h"
 #include "simulator/inputs.h"
 #include "simulator/scenario_parts.h"
+#include "simulator/splits.h"
+#include "simulator/workloads.h"
 
 /* Appends every name of a table: text_append(text, " NAME") for n = 0 .. count - 1. */
 #define NAMES(count, name)                                                                         \
@@ -61,6 +64,15 @@ static void argument_words(char **text, enum option o)
         break;
     case OPTION_KV:
         text_append(text, " ascending descending");
+        break;
+    case OPTION_RULE:
+        NAMES(SPLIT_RULE_COUNT, split_rule_info((enum split_rule)n)->name);
+        break;
+    case OPTION_DEVICES:
+        NAMES(DEVICE_COUNT, device_info((enum device)n)->name);
+        break;
+    case OPTION_WORKLOAD:
+        NAMES(WORKLOAD_COUNT, workload_name((enum workload)n));
         break;
     case OPTION_CAUSAL_ALIGN:
         text_append(text, " bottom-right top-left");

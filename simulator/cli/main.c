@@ -97,8 +97,8 @@ const struct cli_group *cli_group(int n)
 int cli_help(enum command command)
 {
     const struct command_info *info = command_info(command);
-    printf("flashulp %s - %s\n\nusage: flashulp %s %s [options]\n", info->name, info->meaning,
-           info->name, info->arguments);
+    printf("flashulp %s - %s\n\nusage: flashulp %s%s%s [options]\n", info->name, info->meaning,
+           info->name, info->arguments[0] != 0 ? " " : "", info->arguments);
     if (info->groups & GROUP_PROBLEM)
         printf("\n%s", cli_problem_text);
     for (int g = 0; g < GROUPS; g++) {

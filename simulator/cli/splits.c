@@ -160,7 +160,7 @@ static bool read_workload(struct splits_request *q, const char *name, struct mes
 
 static bool read_request(struct splits_request *q, const struct scenario *s, struct message *why)
 {
-    const char *kernel = s->value[OPTION_KERNEL];
+    const char *kernel = s->value[OPTION_RULE];
     int64_t splits;
     *q = (struct splits_request){.version = ""};
     if (s->problem != NULL)
@@ -170,14 +170,14 @@ static bool read_request(struct splits_request *q, const struct scenario *s, str
     if (!split_kernel_from_text(kernel != NULL ? kernel : "fa2-split", &q->rule, &q->version,
                                 why) ||
         !read_workload(q, s->value[OPTION_WORKLOAD], why) || !read_lengths(q, s, why) ||
-        !read_heads(q, s, why) || !read_devices(q, s->value[OPTION_DEVICE], why) ||
+        !read_heads(q, s, why) || !read_devices(q, s->value[OPTION_DEVICES], why) ||
         !number(s, OPTION_DIM, 1, 65536, 128, &q->launch.dim, why) ||
         !number(s, OPTION_LEN_Q, 1, SPLIT_LARGEST, 1, &q->launch.len_q, why) ||
         !number(s, OPTION_CAPACITY, 1, LONGEST, 0, &q->launch.capacity, why) ||
         !number(s, OPTION_NUM_SPLITS, 1, SPLIT_LARGEST, 0, &splits, why))
         return false;
     q->launch.num_splits = (int)splits;
-    return read_switches(q, s->value[OPTION_SWITCH], why);
+    return read_switches(q, s->value[OPTION_RULE_SWITCH], why);
 }
 
 /* Pictures; the report writes the other files. */

@@ -1,6 +1,7 @@
 /* splits_picture.c: the boundaries of the groups, drawn in letters and as SVG. */
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "reference/tensor.h"
 #include "simulator/cli/splits.h"
@@ -38,17 +39,13 @@ static void draw_axis(struct report *r, int64_t tokens, int columns)
     int used = 0;
     for (int c = 0; c < columns; c += TICK - 1) {
         struct grouped label = grouped(c * tokens);
-        int at = c > used ? c : used;
-        if (at > c && c > 0)
+        int length = (int)strlen(label.text);
+        if ((c > 0 && c <= used) || c + length > COLUMNS)
             continue;
-        text_append(&line, "%*s%s", at - used, "", label.text);
-        used = at;
-        for (const char *l = label.text; *l != 0; l++)
-            used++;
-        used++;
-        text_append(&line, " ");
+        text_append(&line, "%*s%s", c - used, "", label.text);
+        used = c + length;
     }
-    report_text(r, " %-*s%.*s\n", NAMES - 1, "token", COLUMNS, line != NULL ? line : "");
+    report_text(r, " %-*s%s\n", NAMES - 1, "token", line);
     free(line);
 }
 

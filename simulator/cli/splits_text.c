@@ -212,7 +212,8 @@ static void print_shared(const struct splits_page *page)
         }
     }
     if (q->devices > 2 && (text != NULL || q->devices > 4))
-        say_shared(&text, "All", split_shared(all, q->devices, length), length);
+        say_shared(&text, q->devices == 3 ? "All three" : "All together",
+                   split_shared(all, q->devices, length), length);
     if (text != NULL && page->plan[0].order == GROUPS_CONTIGUOUS) {
         text[strlen(text) - 1] = 0;
         report_text(page->report, " ");
@@ -251,8 +252,8 @@ static void print_pairs(const struct splits_page *page)
     if (no)
         report_text(r, " Different groups may still give equal bits on one input.\n");
     if (yes)
-        report_text(r, " Same groups are needed for the same bits, and not enough: build, tensor "
-                       "core and\n special functions count too.\n");
+        report_text(r, " Same groups are needed for the same bits, and not enough: build, tensor\n "
+                       "core and special functions count too.\n");
 }
 
 void splits_text(struct splits_page *page)
