@@ -2,7 +2,6 @@
 #include "reference/tensor_stream.h"
 
 #include <assert.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -69,87 +68,24 @@ void tensor_file_close(struct tensor_file *f)
     *f = (struct tensor_file){0};
 }
 
-enum { PIECE = 1 << 20 };
-
-/* The rest of a file, from `done` on, into a digest begun. */
-struct rest {
-    const struct source *source;
-    uint64_t done;
-    struct sha256 sum;
-    struct message why;
-    bool ok;
-};
-
-static void *hash_rest(void *context)
-{
-    struct rest *r = context;
-    unsigned char *piece = malloc(PIECE);
-    r->ok = piece != NULL ? true : refuse(&r->why, "%s: no memory", r->source->path);
-    while (r->ok && r->done < r->source->size) {
-        uint64_t left = r->source->size - r->done, count = left < PIECE ? left : PIECE;
-        r->ok = source_read(r->source, r->done, piece, count, &r->why);
-        if (r->ok)
-            sha256_add(&r->sum, piece, (size_t)count);
-        r->done += count;
-    }
-    free(piece);
-    return NULL;
-}
-
 bool tensor_file_sha256(const struct tensor_file *f, struct sha256_text *digest,
                         struct message *why)
 {
-    struct rest r = {.source = f->source};
-    sha256_start(&r.sum);
-    hash_rest(&r);
-    *digest = sha256_end(&r.sum);
-    if (!r.ok)
-        *why = r.why;
-    return r.ok;
-}
-
-/* Hashes whole pieces into a->sum while both files have the same. */
-static bool hash_common(struct rest *a, const struct rest *b, struct message *why)
-{
-    unsigned char *pieces = malloc(2 * PIECE);
-    bool ok = pieces != NULL ? true : refuse(why, "%s: no memory", a->source->path);
-    bool same = true;
-    uint64_t least = a->source->size < b->source->size ? a->source->size : b->source->size;
-    while (ok && same && least - a->done >= PIECE) {
-        ok = source_read(a->source, a->done, pieces, PIECE, why) &&
-             source_read(b->source, a->done, pieces + PIECE, PIECE, why);
-        same = ok && memcmp(pieces, pieces + PIECE, PIECE) == 0;
-        if (same) {
-            sha256_add(&a->sum, pieces, PIECE);
-            a->done += PIECE;
-        }
+    enum { PIECE = 1 << 18 };
+    const uint64_t size = f->source->size;
+    unsigned char *piece = malloc(PIECE);
+    struct sha256 sum;
+    bool ok = piece != NULL ? true : refuse(why, "%s: no memory", f->path);
+    sha256_start(&sum);
+    for (uint64_t done = 0; ok && done < size; done += PIECE) {
+        uint64_t count = size - done < PIECE ? size - done : PIECE;
+        ok = source_read(f->source, done, piece, count, why);
+        if (ok)
+            sha256_add(&sum, piece, (size_t)count);
     }
-    free(pieces);
+    free(piece);
+    *digest = sha256_end(&sum);
     return ok;
-}
-
-bool tensor_files_sha256(const struct tensor_file *a, const struct tensor_file *b,
-                         struct sha256_text digest[2], struct message *why)
-{
-    struct rest r[2] = {{.source = a->source}, {.source = b->source}};
-    pthread_t thread;
-    sha256_start(&r[0].sum);
-    if (!hash_common(&r[0], &r[1], why))
-        return false;
-    r[1].sum = r[0].sum;
-    r[1].done = r[0].done;
-    bool threaded = pthread_create(&thread, NULL, hash_rest, &r[1]) == 0;
-    hash_rest(&r[0]);
-    if (threaded)
-        pthread_join(thread, NULL);
-    else
-        hash_rest(&r[1]);
-    for (int i = 0; i < 2; i++) {
-        digest[i] = sha256_end(&r[i].sum);
-        if (!r[i].ok)
-            *why = r[i].why;
-    }
-    return r[0].ok && r[1].ok;
 }
 
 /* The view's elements in C order, through memory. */

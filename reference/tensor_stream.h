@@ -24,10 +24,6 @@ void tensor_file_close(struct tensor_file *f);
 bool tensor_file_sha256(const struct tensor_file *f, struct sha256_text *digest,
                         struct message *why);
 
-/* Of two files: what both begin with is hashed once, the rest by two threads. */
-bool tensor_files_sha256(const struct tensor_file *a, const struct tensor_file *b,
-                         struct sha256_text digest[2], struct message *why);
-
 struct tensor_stream {
     const struct tensor_file *file;
     enum format dtype;

@@ -2,7 +2,7 @@
    files that cannot be trusted get the readers' sentences. */
 #include "tests/folder.h"
 
-#include "reference/tensor_stream.h"
+#include "reference/tensor_hash.h"
 
 enum { A = 2, B = 3, C = 4, D = 5, COUNT = A * B * C * D };
 
@@ -138,7 +138,57 @@ static void put_words(const char *name, int64_t count, int64_t odd)
     tensor_free(&t);
 }
 
-/* The digest of two files is that of each, wherever they part. */
+/* How blocks are offered: none, in order, from the second on, backwards, or as of a tensor that is not
+   in the file's order. */
+enum offering { NONE, IN_ORDER, NOT_THE_FIRST, BACKWARDS, ELSEWHERE, OFFERINGS };
+
+static void offer_blocks(struct hashing *h, struct tensor_stream s[2], enum offering how)
+{
+    enum { BLOCK = 1 << 16 };
+    static unsigned char codes[HASHING_BLOCKS][2][2 * BLOCK];
+    uint64_t offer[HASHING_BLOCKS] = {0};
+    struct message why;
+    const struct tensor_stream *const streams[2] = {&s[0], &s[1]};
+    int64_t elements = s[0].elements < s[1].elements ? s[0].elements : s[1].elements;
+    int64_t blocks = (elements + BLOCK - 1) / BLOCK;
+    for (int64_t n = how == NOT_THE_FIRST; n < blocks; n++) {
+        int64_t first = (how == BACKWARDS ? blocks - 1 - n : n) * BLOCK, at = n % HASHING_BLOCKS;
+        int64_t count = elements - first < BLOCK ? elements - first : BLOCK;
+        hashing_await(h, offer[at]);
+        for (int i = 0; i < 2; i++)
+            assert_true(tensor_stream_read(&s[i], first, count, codes[at][i], &why));
+        const void *const both[2] = {codes[at][0], codes[at][1]};
+        offer[at] = hashing_offer(h, streams, both, first, count);
+    }
+    for (int i = 0; i < HASHING_BLOCKS; i++)
+        hashing_await(h, offer[i]);
+    memset(codes, 0xa5, sizeof codes); /* nobody may need them any more */
+}
+
+static void check_digests(struct tensor_file f[2], enum offering how, size_t row)
+{
+    struct sha256_text both[2], one;
+    struct message why;
+    struct tensor_stream s[2];
+    struct hashing *h = hashing_start(&f[0], &f[1], &why);
+    assert_non_null(h);
+    for (int n = 0; n < 2; n++)
+        assert_true(tensor_stream_open(&s[n], &f[n], 0, false, &why));
+    if (how == ELSEWHERE)
+        s[1].whole = calloc((size_t)s[1].elements, 2);
+    if (how != NONE)
+        offer_blocks(h, s, how);
+    assert_true(hashing_end(h, both, &why));
+    for (int n = 0; n < 2; n++) {
+        tensor_stream_close(&s[n]);
+        assert_true(tensor_file_sha256(&f[n], &one, &why));
+        if (strcmp(one.text, both[n].text) != 0)
+            fail_msg("row %zu, offering %d, file %d: %s, want %s", row, how, n, both[n].text,
+                     one.text);
+    }
+}
+
+/* The digest of two files is that of each, wherever they part and whoever reads them. */
 static void test_digest(void **state)
 {
     (void)state;
@@ -150,25 +200,52 @@ static void test_digest(void **state)
         {{1 << 20, 1 << 20}, {-1, -1}},
         {{1 << 20, 1 << 20}, {-1, (1 << 20) - 1}},
         {{1 << 20, 1 << 20}, {3, (1 << 19) + 7}},
+        {{1 << 20, 1 << 20}, {-1, 0}},
         {{(1 << 20) + 1, 1 << 20}, {-1, -1}},
         {{(1 << 20) - 64, (1 << 20) + 7}, {-1, (1 << 20) + 6}},
+        {{1000, 2000}, {-1, -1}},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         struct tensor_file f[2];
-        struct sha256_text both[2], one;
         struct message why;
         put_words("a", rows[i].count[0], rows[i].odd[0]);
         put_words("b", rows[i].count[1], rows[i].odd[1]);
         assert_true(tensor_file_open(&f[0], "a", FORMAT_BF16, &why));
         assert_true(tensor_file_open(&f[1], "b", FORMAT_BF16, &why));
-        assert_true(tensor_files_sha256(&f[0], &f[1], both, &why));
-        for (int n = 0; n < 2; n++) {
-            assert_true(tensor_file_sha256(&f[n], &one, &why));
-            if (strcmp(one.text, both[n].text) != 0)
-                fail_msg("row %zu file %d: %s, want %s", i, n, both[n].text, one.text);
-            tensor_file_close(&f[n]);
-        }
+        for (int how = 0; how < OFFERINGS; how++)
+            check_digests(f, (enum offering)how, i);
+        tensor_file_close(&f[0]);
+        tensor_file_close(&f[1]);
     }
+}
+
+/* A file that becomes shorter is said, whichever side it is. */
+static void test_digest_refused(void **state)
+{
+    (void)state;
+    for (int side = 0; side < 2; side++) {
+        struct tensor_file f[2];
+        struct sha256_text digest[2];
+        struct message why;
+        put_words("a", 1 << 20, -1);
+        put_words("b", 1 << 20, -1);
+        assert_true(tensor_file_open(&f[0], "a", FORMAT_BF16, &why));
+        assert_true(tensor_file_open(&f[1], "b", FORMAT_BF16, &why));
+        assert_int_equal(truncate(side == 0 ? "a" : "b", 1000), 0);
+        struct hashing *h = hashing_start(&f[0], &f[1], &why);
+        assert_non_null(h);
+        assert_false(hashing_end(h, digest, &why));
+        assert_string_equal(why.text, side == 0 ? "a: became shorter while it was read"
+                                                : "b: became shorter while it was read");
+        tensor_file_close(&f[0]);
+        tensor_file_close(&f[1]);
+    }
+}
+
+/* One known by other means. */
+static void test_digest_known(void **state)
+{
+    (void)state;
     struct tensor_file f;
     struct sha256_text digest;
     struct message why;
@@ -188,6 +265,8 @@ int main(void)
         cmocka_unit_test(test_golden),
         cmocka_unit_test(test_refused),
         cmocka_unit_test(test_digest),
+        cmocka_unit_test(test_digest_refused),
+        cmocka_unit_test(test_digest_known),
     };
     return cmocka_run_group_tests(tests, folder_enter, folder_leave);
 }

@@ -6,7 +6,7 @@
 
 #include "reference/compare.h"
 #include "reference/logits.h"
-#include "reference/tensor_stream.h"
+#include "reference/tensor_hash.h"
 #include "simulator/report.h"
 
 enum { COMPARE_FIRST = 4, COMPARE_MOST_LISTED = 100000 };
@@ -22,6 +22,7 @@ struct compare_job {
     FILE *table;    /* rows of the .csv, copied to the report at the end */
     int64_t listed; /* differences written out */
     struct json *files;
+    struct hashing *hashing; /* of the pair at hand */
     char *file; /* of folders: the file at hand, fit for a terminal; else NULL */
     char *text;                       /* of the report, behind its files' headers */
     int64_t tensors, failed, missing; /* compared, not equal or not within, in one file only */

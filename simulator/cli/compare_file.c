@@ -1,7 +1,6 @@
 /* compare_file.c: one pair of files: their tensors matched by name, read in blocks and compared.
 
-   Their SHA-256 are taken by another thread meanwhile. */
-#include <pthread.h>
+   Their SHA-256 are taken of the same blocks by other threads meanwhile. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,23 +9,6 @@
 
 enum { GOT, WANT, EXACT, SIDES };
 static const char *const side_names[SIDES] = {"got", "want", "exact"};
-
-/* The digests of the files, taken by a thread of their own. */
-struct hashing {
-    const struct tensor_file *file; /* [SIDES] */
-    int sides;
-    struct sha256_text digest[SIDES];
-    struct message why;
-    bool ok;
-};
-
-static void *hash(void *context)
-{
-    struct hashing *h = context;
-    h->ok = tensor_files_sha256(&h->file[GOT], &h->file[WANT], h->digest, &h->why) &&
-            (h->sides <= EXACT || tensor_file_sha256(&h->file[EXACT], &h->digest[EXACT], &h->why));
-    return NULL;
-}
 
 /* Names come from files: cut, and what is not printable as '?'. */
 static void fit_for_terminal(char *label, size_t room, const char *name)
@@ -133,49 +115,46 @@ static char *what_is_in(const struct tensor_file *f)
 }
 
 /* "got   o.npy   1,16,1,256 bf16" and its digest. */
-static void say_file(struct compare_job *job, struct json *to, int side, const struct hashing *h,
-                     struct page_block *table)
+static void say_file(struct compare_job *job, struct json *to, int side,
+                     const struct tensor_file *f, const char *digest, struct page_block *table)
 {
-    const struct tensor_file *f = &h->file[side];
     struct report *r = job->report;
     struct json *j = json_object(to, side_names[side]);
     char *path = compare_printable(f->path), *what = what_is_in(f);
     report_text(r, "%-5s %s   %s\n      sha256 %s\n", side_names[side], path, what,
-                h->digest[side].text);
+                digest);
     page_cell(table, "%s", side_names[side]);
     page_cell(table, "%s", f->path);
     page_cell(table, "%s", what);
-    page_footer(r->page, "input", "%s: sha256 %s", f->path, h->digest[side].text);
+    page_footer(r->page, "input", "%s: sha256 %s", f->path, digest);
     json_string(j, "file", f->path);
-    json_string(j, "sha256", h->digest[side].text);
+    json_string(j, "sha256", digest);
     if (f->took.text[0] != 0)
         json_string(j, "took", f->took.text);
     free(path);
     free(what);
 }
 
-/* The digests are taken while the tensors are compared; what was said of these then follows. */
+/* The files are said first, though their digests are known only when all is read. */
 static bool compare_open(struct compare_job *job, const struct tensor_file file[SIDES],
                          struct message *why)
 {
     struct json *to = json_object(job->files, NULL);
-    struct hashing h = {.file = file, .sides = file[EXACT].source != NULL ? SIDES : EXACT};
-    pthread_t thread;
+    struct sha256_text digest[SIDES];
     struct page *page = job->report->page;
+    struct message hashed;
+    const bool exact = file[EXACT].source != NULL;
     page_heading(page, 2, "%s against %s", file[GOT].path, file[WANT].path);
     struct page_block *table = page_table(page, "side\tfile\tholds");
-    bool threaded = pthread_create(&thread, NULL, hash, &h) == 0;
+    if ((job->hashing = hashing_start(&file[GOT], &file[WANT], why)) == NULL)
+        return false;
     bool ok = compare_tensors(job, file, to, why);
-    if (threaded)
-        pthread_join(thread, NULL);
-    else
-        hash(&h);
-    if (ok && !h.ok) {
-        *why = h.why;
+    if (!hashing_end(job->hashing, digest, ok ? why : &hashed))
         ok = false;
-    }
-    for (int i = 0; ok && i < h.sides; i++)
-        say_file(job, to, i, &h, table);
+    job->hashing = NULL;
+    ok = ok && (!exact || tensor_file_sha256(&file[EXACT], &digest[EXACT], why));
+    for (int i = 0; ok && i < (exact ? SIDES : EXACT); i++)
+        say_file(job, to, i, &file[i], digest[i].text, table);
     if (ok)
         report_text(job->report, "\n%s", job->text != NULL ? job->text : "");
     free(job->text);

@@ -9,50 +9,52 @@
 enum { GOT, WANT, EXACT, SIDES };
 
 /* Of the block buffers, in elements; a row of logits is never cut. */
-enum { BLOCK = 1 << 18, MOST_LOGITS = 1 << 24 };
+enum { BLOCK = 1 << 16, MOST_LOGITS = 1 << 24 };
 
 struct buffers {
     int64_t room;
-    void *raw[SIDES], *rounded[2]; /* codes as read, and in the common format */
+    void *raw[HASHING_BLOCKS][2], *exact; /* codes as read; those of a block are hashed later */
+    uint64_t offer[HASHING_BLOCKS];       /* what to wait for before they are overwritten */
+    void *rounded[2];                     /* codes in the common format */
     double *value[SIDES];
 };
 
 static bool buffers_new(struct buffers *b, int64_t room, struct message *why)
 {
     *b = (struct buffers){.room = room};
-    bool ok = true;
-    for (int i = 0; i < SIDES; i++) {
-        ok &= (b->raw[i] = malloc((size_t)room * 8)) != NULL;
-        ok &= (b->value[i] = malloc((size_t)room * sizeof(double))) != NULL;
-    }
+    const size_t bytes = (size_t)room * 8;
+    bool ok = (b->exact = malloc(bytes)) != NULL;
+    for (int i = 0; i < 2 * HASHING_BLOCKS; i++)
+        ok &= (b->raw[i / 2][i % 2] = malloc(bytes)) != NULL;
+    for (int i = 0; i < SIDES; i++)
+        ok &= (b->value[i] = malloc(bytes)) != NULL;
     for (int i = 0; i < 2; i++)
-        ok &= (b->rounded[i] = malloc((size_t)room * 8)) != NULL;
+        ok &= (b->rounded[i] = malloc(bytes)) != NULL;
     return ok ? true : refuse(why, "no memory for blocks of %s numbers", grouped(room).text);
 }
 
-static void buffers_free(struct buffers *b)
+static void buffers_free(struct buffers *b, struct hashing *h)
 {
-    for (int i = 0; i < SIDES; i++) {
-        free(b->raw[i]);
+    for (int i = 0; i < HASHING_BLOCKS; i++)
+        hashing_await(h, b->offer[i]);
+    for (int i = 0; i < 2 * HASHING_BLOCKS; i++)
+        free(b->raw[i / 2][i % 2]);
+    for (int i = 0; i < SIDES; i++)
         free(b->value[i]);
-    }
     for (int i = 0; i < 2; i++)
         free(b->rounded[i]);
+    free(b->exact);
 }
 
 /* The codes of one side in the common format. */
-static bool read_codes(struct compare_pair *p, struct buffers *b, int side, int64_t first,
-                       int64_t count, const void **codes, struct message *why)
+static const void *common_codes(struct compare_pair *p, struct buffers *b, int side,
+                                const void *raw, int64_t count)
 {
     const struct tensor_stream *s = side == GOT ? &p->got : &p->want;
-    if (!tensor_stream_read(s, first, count, b->raw[side], why))
-        return false;
-    *codes = b->raw[side];
     if (s->dtype == p->c.format)
-        return true;
-    p->rounded[side] += compare_round(s->dtype, p->c.format, b->raw[side], count, b->rounded[side]);
-    *codes = b->rounded[side];
-    return true;
+        return raw;
+    p->rounded[side] += compare_round(s->dtype, p->c.format, raw, count, b->rounded[side]);
+    return b->rounded[side];
 }
 
 static void add_logits(struct compare_pair *p, struct buffers *b, const void *got, const void *want,
@@ -65,18 +67,26 @@ static void add_logits(struct compare_pair *p, struct buffers *b, const void *go
         logits_add(&p->l, b->value[GOT] + at, b->value[WANT] + at, length);
 }
 
+/* Reads a block into the next of the buffers, and lets it be hashed. */
 static bool add_block(struct compare_pair *p, struct buffers *b, int64_t first, int64_t count,
                       struct message *why)
 {
-    const void *got, *want;
-    if (!read_codes(p, b, GOT, first, count, &got, why) ||
-        !read_codes(p, b, WANT, first, count, &want, why))
+    const int at = (int)(first / b->room % HASHING_BLOCKS);
+    const struct tensor_stream *const side[2] = {&p->got, &p->want};
+    struct hashing *h = p->job->hashing;
+    hashing_await(h, b->offer[at]);
+    if (!tensor_stream_read(&p->got, first, count, b->raw[at][GOT], why) ||
+        !tensor_stream_read(&p->want, first, count, b->raw[at][WANT], why))
         return false;
+    const void *const raw[2] = {b->raw[at][GOT], b->raw[at][WANT]};
+    b->offer[at] = hashing_offer(h, side, raw, first, count);
     if (p->exact.file != NULL) {
-        if (!tensor_stream_read(&p->exact, first, count, b->raw[EXACT], why))
+        if (!tensor_stream_read(&p->exact, first, count, b->exact, why))
             return false;
-        compare_decode(p->exact.dtype, b->raw[EXACT], count, b->value[EXACT]);
+        compare_decode(p->exact.dtype, b->exact, count, b->value[EXACT]);
     }
+    const void *got = common_codes(p, b, GOT, raw[GOT], count);
+    const void *want = common_codes(p, b, WANT, raw[WANT], count);
     compare_add(&p->c, got, want, b->value[EXACT], count);
     if (p->logits)
         add_logits(p, b, got, want, count);
@@ -98,7 +108,7 @@ static bool run_blocks(struct compare_pair *p, struct message *why)
     }
     if (total > 0)
         cli_progress("compare", total, total);
-    buffers_free(&b);
+    buffers_free(&b, p->job->hashing);
     if (ok)
         compare_end(&p->c);
     return ok;
