@@ -65,12 +65,32 @@ static const struct {
     {CLAIM_B5, "5 m: 24.9265; e^89", VERDICT_HOLDS, {0}},
     {CLAIM_C1, "2^-4", VERDICT_HOLDS, {0}},
     {CLAIM_C2, "431", VERDICT_HOLDS, {"holds 5 tokens"}},
+    {CLAIM_C3,
+     "54, 62, 87",
+     VERDICT_HOLDS,
+     {"132 SMs  54 groups of 8 blocks; 216/264", "57 if counts", "63 if counts", "80 if counts",
+      "40 before v2.5.7"}},
+    {CLAIM_C4,
+     "512, 448, 320",
+     VERDICT_HOLDS,
+     {"0 512 1,024 ... 27,136, where the last has 389", "27,328, where the last has 197",
+      "27,520, where the last has 5 tokens"}},
     {CLAIM_C5, "26.3 % of x", VERDICT_HOLDS, {"c = ln 2  differ:  0.00 %"}},
     {CLAIM_C7,
      "checks: 6 of 6; exact 1.328125",
      VERDICT_NO_DATA,
      {"3FA97E2D  midpoint-5.6e-05  bf16 1.3203125  ok", "3FA9807D  midpoint+1.5e-05",
       "3FA98154  midpoint+4.1e-05", "1.3203125 is the misrounded"}},
+    {CLAIM_C8,
+     "16; 9 at 257",
+     VERDICT_PARTLY,
+     {"16 groups of 1,728, the last of 1,605", "9 groups of 32", "fewer than 16: 3,600"}},
+    {CLAIM_C9,
+     "33, 47",
+     VERDICT_HOLDS,
+     {"the first 9 have 4 tiles, others 3; tile 107 is in group 8",
+      "the first 14 have 3 tiles, others 2; tile 107 is in group 13"}},
+    {CLAIM_C10, "<= 37, not 216", VERDICT_PARTLY, {"ordinary GQA decode", "not established"}},
     {CLAIM_C11, "3F800000, 3F800001", VERDICT_HOLDS, {0}},
     {CLAIM_C13,
      "22, 9,060, 99.839 %",
@@ -81,6 +101,7 @@ static const struct {
      VERDICT_PARTLY,
      {"24.926527345857697673706175244266298647779132374230"}},
     {CLAIM_C15, "2^-253; 5 of 6", VERDICT_HOLDS, {0}},
+    {CLAIM_C16, "4", VERDICT_HOLDS, {"XQA on 2 of these GPUs", "33 groups, round robin"}},
 };
 enum { RIGHT = sizeof right / sizeof right[0] };
 
@@ -210,8 +231,8 @@ static void test_no_stored_answers(void **state)
         if (claim_info((enum claim)c)->compute != NULL && !answers[c])
             fail_msg("%s gives the same answer whatever it is given",
                      claim_info((enum claim)c)->name);
-    printf("# note %d inputs changed one by one; %d change the computed text\n",
-           CLAIM_INPUT_COUNT, changed);
+    printf("# note %d inputs changed one by one; %d change the computed text\n", CLAIM_INPUT_COUNT,
+           changed);
 }
 
 /* A published figure that is off by more than half a unit of its last digit is noticed. */
@@ -244,6 +265,17 @@ static void test_false_figures(void **state)
         {INPUT_A19_DEGREES, "2 2 2", VERDICT_PARTLY},
         {INPUT_B4_EQUAL, "1 -2 | 2 0 | 0 1", VERDICT_FAILS},
         {INPUT_C5_SHIFTS, "0", VERDICT_FAILS},
+        {INPUT_C3_GROUPS, "57 62 87", VERDICT_PARTLY},
+        {INPUT_C3_GROUPS, "27 31 40", VERDICT_FAILS},
+        {INPUT_C3_LAUNCH, "27525 4 300", VERDICT_FAILS},
+        {INPUT_C4_SECOND, "512 448 448", VERDICT_PARTLY},
+        {INPUT_C8_GROUPS, "8", VERDICT_FAILS},
+        {INPUT_C8_SEARCHED, "256", VERDICT_PARTLY},
+        {INPUT_C9_GROUPS, "33 46", VERDICT_PARTLY},
+        {INPUT_C9_SMS, "108 148", VERDICT_FAILS},
+        {INPUT_C10_TILE, "745", VERDICT_HOLDS},
+        {INPUT_C16_TRTLLM, "11", VERDICT_FAILS},
+        {INPUT_C16_ALGORITHMS, "3", VERDICT_FAILS},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         enum claim c = claim_input_info(rows[i].input)->claim;
