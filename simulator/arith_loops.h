@@ -39,6 +39,14 @@ static struct rounding rounding_at(const struct run *r, enum site site)
                              power_of_two(-rule->scale_log2), grid_of(grid, saturate)};
 }
 
+/* How the site's sums are put together.  A tensor core that rounds nothing is a chain. */
+static enum order_kind order_at(const struct run *r, enum site site)
+{
+    const struct site_rule *rule = &r->policy->site[site];
+    bool exact = rule->format == FORMAT_EXACT || rule->format == FORMAT_FP64;
+    return rule->order.kind == ORDER_MMA && exact ? ORDER_SEQ : rule->order.kind;
+}
+
 #define KIND_CASE(id, statement) \
     case KIND_##id: { \
         const enum kind K = KIND_##id; \

@@ -3,65 +3,50 @@
    Every element of dst is a sum of terms in their order; a term is a number or a product, or
    invisible, which counts as +0 in its place.  Written for clarity, one term at a time: it judges
    the fast arithmetics. */
-#include "simulator/arith_mpfr.h"
+#include "simulator/arith_mpfr_sums.h"
 
 #include <assert.h>
 #include <stdlib.h>
 
-struct term {
-    mpfr_srcptr a, b; /* a, or a b where b is given; a = NULL: invisible */
-};
-
-enum sum_start {
-    START_ACCUMULATOR, /* acc + ... */
-    START_RESCALED,    /* fma(acc, decay, first) + ... */
-    START_FIRST        /* first + ... */
-};
-
-struct sum {
-    struct work work;
-    bool rounds_product; /* at work.arg, before it is added; otherwise a chain's step is fused */
-    enum sum_start start;
-    const struct order *order;
-    const struct order_tree *tree; /* NULL: a chain */
-    struct term *terms;
-    int count;
-    mpfr_t *stack; /* of the tree */
-};
+/* The order as it applies here: a tensor core that rounds nothing is a chain. */
+static const struct order *order_of(const struct run *r, enum site site)
+{
+    static const struct order chain = {.kind = ORDER_SEQ};
+    const struct site_rule *rule = site == SITE_NONE ? NULL : &r->policy->site[site];
+    bool exact = rule != NULL && (rule->format == FORMAT_EXACT || rule->format == FORMAT_FP64);
+    return rule == NULL || (rule->order.kind == ORDER_MMA && exact) ? &chain : &rule->order;
+}
 
 static void sum_begin(struct sum *s, const struct run *r, enum site site, enum site product, int n)
 {
-    static const struct order chain = {.kind = ORDER_SEQ};
     work_begin(&s->work, r, site, product);
     s->rounds_product = !s->work.arg.exact;
     s->start = START_ACCUMULATOR;
-    s->order = site == SITE_NONE ? &chain : &r->policy->site[site].order;
-    assert(s->order->kind == ORDER_SEQ || s->order->kind == ORDER_PAIRWISE ||
-           s->order->kind == ORDER_TREE);
-    s->tree = s->order->kind == ORDER_SEQ || n == 0 ? NULL
-              : s->order->kind == ORDER_TREE        ? s->order->tree
-                                                    : order_pairwise(n);
+    s->order = order_of(r, site);
+    s->tree = n == 0                          ? NULL
+              : s->order->kind == ORDER_TREE     ? s->order->tree
+              : s->order->kind == ORDER_PAIRWISE ? order_pairwise(n)
+                                                 : NULL;
     assert(s->tree == NULL || s->tree->terms == n);
     s->count = n;
     s->terms = malloc(((size_t)n + 1) * sizeof *s->terms);
-    int depth = s->tree != NULL ? s->tree->depth : 0;
-    s->stack = malloc(((size_t)depth + 1) * sizeof *s->stack);
+    s->room = s->tree != NULL ? s->tree->depth : s->order->kind == ORDER_LANES ? order_columns(s->order) : 0;
+    s->stack = malloc((2 * (size_t)s->room + 1) * sizeof *s->stack);
     assert(s->terms != NULL && s->stack != NULL);
-    for (int i = 0; i < depth; i++)
+    for (int i = 0; i < 2 * s->room; i++)
         mpfr_init2(s->stack[i], element_precision(r));
 }
 
 static void sum_end(struct sum *s)
 {
-    for (int i = 0; s->tree != NULL && i < s->tree->depth; i++)
+    for (int i = 0; i < 2 * s->room; i++)
         mpfr_clear(s->stack[i]);
     free(s->stack);
     free(s->terms);
     work_end(&s->work);
 }
 
-/* dst = the term as a leaf of a tree. */
-static void leaf(struct sum *s, mpfr_ptr dst, const struct term *t)
+void sum_leaf(struct sum *s, mpfr_ptr dst, const struct term *t)
 {
     if (t->a == NULL)
         mpfr_set_zero(dst, 1);
@@ -77,7 +62,7 @@ static mpfr_srcptr sum_tree(struct sum *s)
     for (int i = 0; i < s->tree->length; i++) {
         int n = s->tree->program[i];
         if (n != ORDER_ADD) {
-            leaf(s, s->stack[top++], &s->terms[n]);
+            sum_leaf(s, s->stack[top++], &s->terms[n]);
             continue;
         }
         top--;
@@ -86,8 +71,7 @@ static mpfr_srcptr sum_tree(struct sum *s)
     return s->stack[0];
 }
 
-/* acc = round(acc + term) */
-static void chain_step(struct sum *s, mpfr_ptr acc, const struct term *t)
+void sum_step(struct sum *s, mpfr_ptr acc, const struct term *t)
 {
     struct rounding *at = &s->work.at;
     if (t->a == NULL) {
@@ -105,7 +89,10 @@ static void chain_step(struct sum *s, mpfr_ptr acc, const struct term *t)
 /* The sum's first operand joins the accumulator. */
 static void start_sum(struct sum *s, mpfr_ptr acc, mpfr_srcptr decay, mpfr_srcptr first)
 {
-    if (s->start == START_RESCALED)
+    if (s->start == START_RESCALED && s->order->kind == ORDER_LANES && !s->order->lanes->fused) {
+        round_mul(&s->work.at, acc, acc, decay);
+        round_add(&s->work.at, acc, acc, first);
+    } else if (s->start == START_RESCALED)
         round_fma(&s->work.at, acc, acc, decay, first);
     else
         mpfr_set(acc, first, MPFR_RNDN);
@@ -118,8 +105,8 @@ static void take_terms(struct sum *s, mpfr_ptr acc, mpfr_srcptr decay)
     int first = 0;
     if (s->count == 0)
         return;
-    if (s->tree != NULL) {
-        mpfr_srcptr total = sum_tree(s);
+    if (s->tree != NULL || s->order->kind == ORDER_LANES) {
+        mpfr_srcptr total = s->tree != NULL ? sum_tree(s) : sum_lanes(s);
         if (s->start == START_ACCUMULATOR)
             round_add(&s->work.at, acc, acc, total);
         else
@@ -127,13 +114,13 @@ static void take_terms(struct sum *s, mpfr_ptr acc, mpfr_srcptr decay)
         return;
     }
     if (s->start != START_ACCUMULATOR) {
-        leaf(s, s->work.term, &s->terms[first++]);
+        sum_leaf(s, s->work.term, &s->terms[first++]);
         start_sum(s, acc, decay, s->work.term);
     }
     for (int i = first; i < s->count; i++)
         if (i < first + 2 || s->terms[i].a != NULL || s->terms[i - 1].a != NULL ||
             s->terms[i - 2].a != NULL)
-            chain_step(s, acc, &s->terms[i]);
+            sum_step(s, acc, &s->terms[i]);
 }
 
 void mma_abt_mpfr(const struct run *r, const struct call *c)
@@ -142,6 +129,8 @@ void mma_abt_mpfr(const struct run *r, const struct call *c)
     assert(c->a->cols == c->b->cols && c->dst->rows == c->a->rows && c->dst->cols == c->b->rows);
     assert(c->dst != c->a && c->dst != c->b);
     sum_begin(&s, r, c->site, SITE_NONE, c->a->cols);
+    if (s.order->kind == ORDER_LANES)
+        s.start = START_FIRST; /* the butterfly's result as it is: no addition */
     for (int row = 0; row < c->dst->rows; row++) {
         for (int col = 0; col < c->dst->cols; col++) {
             mpfr_ptr acc = element(c->dst, row, col);
@@ -193,12 +182,13 @@ void mma_atb_mpfr(const struct run *r, const struct call *c)
     sum_end(&s);
 }
 
-/* dst (a column) = the sum over each row of a, or of a `factor`; `decay` for START_RESCALED. */
+/* dst (a column; a column for each lane) = the sum over each row of a, or of a `factor`; `decay` for
+   START_RESCALED. */
 static void sum_rows(const struct run *r, const struct call *c, enum sum_start start,
                      const struct tile *factor, const struct tile *decay)
 {
     struct sum s;
-    assert(c->dst->rows == c->a->rows && c->dst->cols == 1);
+    assert(c->dst->rows == c->a->rows);
     sum_begin(&s, r, c->site, SITE_NONE, c->a->cols);
     s.start = start;
     for (int row = 0; row < c->a->rows; row++) {
@@ -206,6 +196,10 @@ static void sum_rows(const struct run *r, const struct call *c, enum sum_start s
             bool seen = is_visible(c->a, row, col);
             s.terms[col] = (struct term){seen ? element(c->a, row, col) : NULL,
                                          factor != NULL ? broadcast(factor, row, col) : NULL};
+        }
+        if (c->dst->cols > 1) {
+            sum_lanes_apart(&s, c->dst, row, decay != NULL ? broadcast(decay, row, 0) : NULL);
+            continue;
         }
         mpfr_set(s.work.acc, element(c->dst, row, 0), MPFR_RNDN);
         take_terms(&s, s.work.acc, decay != NULL ? broadcast(decay, row, 0) : NULL);
@@ -229,9 +223,31 @@ void row_dot_mpfr(const struct run *r, const struct call *c)
     sum_rows(r, c, START_ACCUMULATOR, c->b, NULL);
 }
 
+/* a's columns are the lanes: the butterfly alone. */
+static void fold_lanes(const struct run *r, const struct call *c)
+{
+    struct sum s;
+    sum_begin(&s, r, c->site, SITE_NONE, c->a->cols);
+    for (int row = 0; row < c->a->rows; row++) {
+        for (int col = 0; col < s.count; col++) {
+            s.terms[col] = (struct term){is_visible(c->a, row, col) ? element(c->a, row, col) : NULL,
+                                         NULL};
+            sum_leaf(&s, s.stack[col], &s.terms[col]);
+        }
+        if (s.count > 1)
+            sum_butterfly(&s);
+        mpfr_set(element(c->dst, row, 0), s.stack[0], MPFR_RNDN);
+    }
+    sum_end(&s);
+}
+
 void fold_mpfr(const struct run *r, const struct call *c)
 {
-    sum_rows(r, c, START_FIRST, NULL, NULL);
+    const struct order *o = &r->policy->site[c->site].order;
+    if (o->kind == ORDER_LANES && (c->a->cols == 1 || c->a->cols == o->lanes->lanes))
+        fold_lanes(r, c);
+    else
+        sum_rows(r, c, START_FIRST, NULL, NULL);
 }
 
 void row_max_mpfr(const struct run *r, const struct call *c)

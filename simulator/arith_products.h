@@ -226,6 +226,72 @@ INLINE void tree_panel(const enum kind K, const struct product *p, int c0, int w
         }
 }
 
+/* Term k of each of row i's outputs, a product rounded by itself; +0 where it is hidden. */
+static void lane_terms(const struct product *p, int i, int k, REAL *term)
+{
+    enum site site = p->fused ? p->call->site : p->call->arg_site;
+    struct rounding R = rounding_at(p->run, site);
+    const REAL factor = p->x[i * p->x_row + k * p->x_step], *y = p->y + k * p->y_row;
+    memset(term, 0, sizeof *term * BLOCK_COLUMNS);
+    if (product_sees(p, i, k))
+        KIND_SWITCH(kind_at(p->run, site),
+                    for (int c = 0; c < BLOCK_COLUMNS; c++) term[c] = op_mul(K, R, factor, y[c]))
+}
+
+/* sum[c] takes term k of each output; `begun`: it holds terms already. */
+INLINE void lane_step(const enum kind K, struct rounding R, const struct product *p, int i, int k,
+                      bool begun, REAL *sum)
+{
+    const REAL factor = p->x[i * p->x_row + k * p->x_step], *y = p->y + k * p->y_row;
+    REAL term[BLOCK_COLUMNS];
+    if (!begun) {
+        lane_terms(p, i, k, sum);
+    } else if (p->fused && product_sees(p, i, k)) {
+        for (int c = 0; c < BLOCK_COLUMNS; c++)
+            sum[c] = op_fma(K, R, factor, y[c], sum[c]);
+    } else {
+        lane_terms(p, i, k, term);
+        for (int c = 0; c < BLOCK_COLUMNS; c++)
+            sum[c] = op_add(K, R, sum[c], term[c]);
+    }
+}
+
+/* Every lane becomes lane i + lane (i xor o), for each offset o in turn; a lane is `width` numbers. */
+INLINE void butterfly(const enum kind K, struct rounding R, const struct order_lanes *o, REAL *lane,
+                      REAL *before, int width)
+{
+    for (int n = 0; n < o->offsets; n++) {
+        memcpy(before, lane, sizeof *lane * (size_t)o->lanes * width);
+        for (int t = 0; t < o->lanes; t++)
+            for (int c = 0; c < width; c++)
+                lane[t * width + c] = op_add(K, R, before[t * width + c],
+                                             before[(t ^ o->offset[n]) * width + c]);
+    }
+}
+
+/* The lanes' chains of fused products over their own k, the butterfly, one addition to dst; from
+   zero there is none.  `room`: twice the lanes' columns. */
+INLINE void lanes_panel(const enum kind K, const struct product *p, int c0, int width,
+                        bool from_zero, REAL *room)
+{
+    struct rounding R = rounding_at(p->run, p->call->site);
+    const struct order_lanes *o = p->run->policy->site[p->call->site].order.lanes;
+    size_t count = (size_t)o->lanes * BLOCK_COLUMNS;
+    for (int i = 0; i < p->rows; i++) {
+        REAL *d = row_of(p->call->dst, i) + c0;
+        bool begun[ORDER_MOST_LANES] = {false};
+        memset(room, 0, sizeof *room * count);
+        for (int k = 0; k < p->depth; k++) {
+            int t = o->owner[k % o->period];
+            lane_step(K, R, p, i, k, begun[t], room + (size_t)t * BLOCK_COLUMNS);
+            begun[t] = true;
+        }
+        butterfly(K, R, o, room, room + count, BLOCK_COLUMNS);
+        for (int c = 0; c < width; c++)
+            d[c] = from_zero ? room[c] : op_add(K, R, d[c], room[c]);
+    }
+}
+
 /* Four rows of y, four elements each, as four rows of the panel. */
 INLINE void transpose_four(REAL *panel, const REAL *y, size_t y_step)
 {
@@ -269,9 +335,10 @@ static void multiply(struct product *p, const struct tile *y, bool transposed)
 {
     size_t room = (size_t)p->depth * BLOCK_COLUMNS;
     enum site product = p->call->arg_site, site = p->call->site;
-    REAL *panel = run_scratch(p->run, sizeof(REAL) * (room + 2 * (size_t)p->depth + 1));
+    enum order_kind order = order_at(p->run, site);
+    size_t columns = (size_t)order_columns(&p->run->policy->site[site].order) * BLOCK_COLUMNS;
+    REAL *panel = run_scratch(p->run, sizeof(REAL) * (room + 2 * (size_t)p->depth + 2 * columns));
     p->fused = product == SITE_NONE || format_at(p->run, product) == FORMAT_EXACT;
-    bool chain = p->run->policy->site[site].order.kind == ORDER_SEQ;
     for (int c0 = 0; c0 < p->cols; c0 += BLOCK_COLUMNS) {
         int width = p->cols - c0 < BLOCK_COLUMNS ? p->cols - c0 : BLOCK_COLUMNS;
         if (transposed) {
@@ -282,8 +349,11 @@ static void multiply(struct product *p, const struct tile *y, bool transposed)
         } else {
             take_columns(p, panel, row_of(y, 0) + c0, (size_t)y->cols, width);
         }
-        if (chain)
+        if (order == ORDER_SEQ)
             chain_panel(p, c0, width, transposed);
+        else if (order == ORDER_LANES)
+            KIND_SWITCH(kind_at(p->run, site),
+                        lanes_panel(K, p, c0, width, transposed, panel + room))
         else
             KIND_SWITCH(kind_at(p->run, site),
                         tree_panel(K, p, c0, width, transposed, panel + room))

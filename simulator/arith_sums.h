@@ -42,12 +42,79 @@ INLINE void eight_rows(const enum kind K, struct rounding R, REAL *d, const REAL
     memcpy(d, acc, sizeof acc);
 }
 
+/* One row's terms given to their lanes, each adding its own in ascending order.  A lane that has not
+   `begun` begins with its first term, or with lane decay + that term where a decay is given. */
+INLINE void share_row(const enum kind K, struct rounding R, const struct order_lanes *o, REAL *lane,
+                      bool *begun, const REAL *decay, const struct tile *a, int r, const REAL *b,
+                      int step_b)
+{
+    const REAL *x = row_of(a, r);
+    int lo = first_seen(a, r), hi = end_seen(a, r);
+    for (int c = 0, n = 0; c < a->cols; c++, n = n + 1 < o->period ? n + 1 : 0) {
+        REAL *sum = &lane[o->owner[n]];
+        bool seen = c >= lo && c < hi, first = !begun[o->owner[n]];
+        REAL y = b != NULL ? b[c * step_b] : 1;
+        if (!first) {
+            *sum = !seen ? op_add(K, R, *sum, (REAL)0) : b == NULL ? op_add(K, R, *sum, x[c])
+                                                                   : op_fma(K, R, x[c], y, *sum);
+            continue;
+        }
+        REAL term = !seen ? (REAL)0 : b == NULL ? x[c] : op_mul(K, R, x[c], y);
+        *sum = decay != NULL ? op_fma(K, R, *sum, *decay, term) : term;
+        begun[o->owner[n]] = true;
+    }
+    for (int t = 0; t < o->lanes; t++)
+        lane[t] = begun[t] ? lane[t] : decay != NULL ? op_mul(K, R, lane[t], *decay) : (REAL)0;
+}
+
+/* The sum of one row by lanes and butterfly. */
+INLINE REAL row_lanes(const enum kind K, struct rounding R, const struct order_lanes *o,
+                      const struct tile *a, int r, const REAL *b, int step_b)
+{
+    REAL lane[ORDER_MOST_LANES], before[ORDER_MOST_LANES];
+    bool begun[ORDER_MOST_LANES] = {false};
+    share_row(K, R, o, lane, begun, NULL, a, r, b, step_b);
+    butterfly(K, R, o, lane, before, 1);
+    return lane[0];
+}
+
+/* Row r of dst, its lanes apart: they go on, rescaled first where there is a decay; or begin anew. */
+INLINE void lanes_apart(const enum kind K, struct rounding R, const struct order_lanes *o,
+                        REAL *lane, bool anew, const REAL *decay, const struct tile *a, int r)
+{
+    bool begun[ORDER_MOST_LANES], fused = decay != NULL && o->fused;
+    for (int t = 0; t < o->lanes; t++) {
+        begun[t] = !anew && !fused;
+        lane[t] = decay != NULL && !fused ? op_mul(K, R, lane[t], *decay) : lane[t];
+    }
+    share_row(K, R, o, lane, begun, fused ? decay : NULL, a, r, NULL, 0);
+}
+
+INLINE void sum_lanes(const enum kind K, const struct run *run, const struct call *call,
+                      const struct tile *b)
+{
+    const struct order_lanes *o = run->policy->site[call->site].order.lanes;
+    struct rounding R = rounding_at(run, call->site);
+    for (int r = 0; r < call->a->rows; r++) {
+        REAL *d = row_of(call->dst, r);
+        if (call->dst->cols > 1)
+            lanes_apart(K, R, o, d, false, NULL, call->a, r);
+        else
+            *d = op_add(K, R, *d, row_lanes(K, R, o, call->a, r, b == NULL ? NULL : row_of(b, r),
+                                            b != NULL && b->cols > 1));
+    }
+}
+
 INLINE void sum_rows(const enum kind K, const struct run *run, const struct call *call,
                      const struct tile *b)
 {
     const struct tile *a = call->a;
     struct rounding R = rounding_at(run, call->site);
-    bool chain = run->policy->site[call->site].order.kind == ORDER_SEQ;
+    bool chain = order_at(run, call->site) == ORDER_SEQ;
+    if (order_at(run, call->site) == ORDER_LANES) {
+        sum_lanes(K, run, call, b);
+        return;
+    }
     REAL *d = call->dst->data;
     int r = 0;
     for (; K == KIND_MACHINE && chain && b == NULL && !a->masked && r + 8 <= a->rows; r += 8)
@@ -72,14 +139,36 @@ static void body_row_dot(const struct run *r, const struct call *c)
     KIND_SWITCH(kind_at(r, c->site), sum_rows(K, r, c, c->b));
 }
 
+INLINE void lanes_rescaled(const enum kind K, const struct run *run, const struct call *call)
+{
+    const struct order_lanes *o = run->policy->site[call->site].order.lanes;
+    struct rounding R = rounding_at(run, call->site);
+    for (int r = 0; r < call->a->rows; r++) {
+        REAL *l = row_of(call->dst, r);
+        const REAL *decay = call->b == NULL ? NULL : row_of(call->b, r);
+        if (call->dst->cols > 1) {
+            lanes_apart(K, R, o, l, decay == NULL, decay, call->a, r);
+            continue;
+        }
+        REAL sum = row_lanes(K, R, o, call->a, r, NULL, 0);
+        *l = decay == NULL ? sum
+             : o->fused    ? op_fma(K, R, *l, *decay, sum)
+                           : op_add(K, R, op_mul(K, R, *l, *decay), sum);
+    }
+}
+
 /* l = fma(l, decay, p0), then p1, p2, ...; without a decay the first term starts the chain.  With a
    tree T over the terms: fma(l, decay, T), or T. */
 INLINE void sum_rescaled(const enum kind K, const struct run *run, const struct call *call)
 {
     const struct tile *a = call->a, *decay = call->b;
     struct rounding R = rounding_at(run, call->site);
-    bool chain = run->policy->site[call->site].order.kind == ORDER_SEQ;
+    bool chain = order_at(run, call->site) == ORDER_SEQ;
     REAL *l = call->dst->data;
+    if (order_at(run, call->site) == ORDER_LANES) {
+        lanes_rescaled(K, run, call);
+        return;
+    }
     for (int r = 0; r < a->rows; r++) {
         int lo = first_seen(a, r), hi = end_seen(a, r);
         const REAL *p = row_of(a, r);
@@ -96,12 +185,37 @@ static void body_row_sum_rescaled(const struct run *r, const struct call *c)
     KIND_SWITCH(kind_at(r, c->site), sum_rescaled(K, r, c));
 }
 
+/* a's columns are the lanes; or a has one column; or it is summed as a row by lanes. */
+INLINE void fold_lanes(const enum kind K, const struct run *run, const struct call *call)
+{
+    const struct order_lanes *o = run->policy->site[call->site].order.lanes;
+    const struct tile *a = call->a;
+    struct rounding R = rounding_at(run, call->site);
+    REAL lane[ORDER_MOST_LANES], before[ORDER_MOST_LANES];
+    for (int r = 0; r < a->rows; r++) {
+        REAL *d = row_of(call->dst, r);
+        if (a->cols != 1 && a->cols != o->lanes) {
+            *d = row_lanes(K, R, o, a, r, NULL, 0);
+            continue;
+        }
+        for (int c = 0; c < a->cols; c++)
+            lane[c] = c >= first_seen(a, r) && c < end_seen(a, r) ? row_of(a, r)[c] : (REAL)0;
+        if (a->cols > 1)
+            butterfly(K, R, o, lane, before, 1);
+        *d = lane[0];
+    }
+}
+
 INLINE void fold_columns(const enum kind K, const struct run *run, const struct call *call)
 {
     const struct tile *a = call->a;
     struct rounding R = rounding_at(run, call->site);
-    bool chain = run->policy->site[call->site].order.kind == ORDER_SEQ;
+    bool chain = order_at(run, call->site) == ORDER_SEQ;
     REAL *d = call->dst->data;
+    if (order_at(run, call->site) == ORDER_LANES) {
+        fold_lanes(K, run, call);
+        return;
+    }
     for (int r = 0; r < a->rows; r++) {
         const REAL *x = row_of(a, r);
         int lo = first_seen(a, r), hi = end_seen(a, r);

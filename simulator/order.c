@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "reference/tensor.h"
+#include "simulator/mma.h"
 
 enum { MOST_TERMS = 1 << 16, MOST_NESTING = 1024, MOST_TEXT = 1 << 20 };
 
@@ -191,25 +192,32 @@ static const struct order_tree *tree_parse(const char *text, const char *source,
     return tree;
 }
 
+static bool parse_kind(enum order_kind kind, const char *text, const char *rest, struct order *o,
+                       struct message *why)
+{
+    *o = (struct order){.kind = kind};
+    switch (kind) {
+    case ORDER_TREE:
+        if (rest[0] != ':' || rest[1] == '\0')
+            return refuse(why, "order tree needs a file or a tree: tree:FILE or "
+                          "\"tree:((0 1) (2 3))\"");
+        return (o->tree = tree_parse(text, rest + 1, why)) != NULL;
+    case ORDER_LANES:
+        return (o->lanes = lanes_parse(text, why)) != NULL;
+    case ORDER_MMA:
+        return (o->mma = mma_parse(text, why)) != NULL;
+    default:
+        return *rest == '\0' || refuse(why, "order %s takes nothing after its name, got \"%.60s\"",
+                                       order_names[kind], text);
+    }
+}
+
 bool order_parse(const char *text, struct order *o, struct message *why)
 {
     size_t length = strcspn(text, ":@");
-    for (int kind = 0; kind < ORDER_COUNT; kind++) {
-        if (strlen(order_names[kind]) != length || strncmp(text, order_names[kind], length) != 0)
-            continue;
-        if (kind == ORDER_LANES || kind == ORDER_MMA)
-            return refuse(why, "order %s is not built yet; there are seq, pairwise and tree:FILE",
-                          order_names[kind]);
-        bool tree = kind == ORDER_TREE;
-        if (tree && (text[length] != ':' || text[length + 1] == '\0'))
-            return refuse(why, "order tree needs a file or a tree: tree:FILE or "
-                          "\"tree:((0 1) (2 3))\"");
-        if (!tree && text[length] != '\0')
-            return refuse(why, "order %s takes nothing after its name, got \"%.60s\"",
-                          order_names[kind], text);
-        *o = (struct order){(enum order_kind)kind, NULL};
-        return !tree || (o->tree = tree_parse(text, text + length + 1, why)) != NULL;
-    }
+    for (int kind = 0; kind < ORDER_COUNT; kind++)
+        if (strlen(order_names[kind]) == length && strncmp(text, order_names[kind], length) == 0)
+            return parse_kind((enum order_kind)kind, text, text + length, o, why);
     char word[48];
     if (length >= sizeof word)
         length = sizeof word - 1;
@@ -218,12 +226,16 @@ bool order_parse(const char *text, struct order *o, struct message *why)
     const char *near = nearest_name(word, order_names, ORDER_COUNT);
     if (near != NULL)
         return refuse(why, "no order is called \"%s\"; did you mean %s?", word, near);
-    return refuse(why, "no order is called \"%s\"; there are seq, pairwise and tree:FILE", word);
+    return refuse(why, "no order is called \"%s\"; there are seq, pairwise, tree:FILE, "
+                  "lanes:OWNERS:OFFSETS and mma@UNIT", word);
 }
 
 const char *order_text(const struct order *o)
 {
-    return o->kind == ORDER_TREE ? o->tree->text : order_names[o->kind];
+    return o->kind == ORDER_TREE    ? o->tree->text
+           : o->kind == ORDER_LANES ? o->lanes->text
+           : o->kind == ORDER_MMA   ? o->mma->text
+                                    : order_names[o->kind];
 }
 
 /* Appends the sum of terms first .. first + n - 1 by halves. */

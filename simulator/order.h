@@ -3,10 +3,19 @@
    seq        a chain that starts at the accumulator: ((acc + t0) + t1) + ...
    pairwise   the terms by halves (the left half has ceil(n/2)), then one addition to the accumulator
    tree       an explicit tree over the terms, then one addition to the accumulator
-   lanes, mma as GPU threads and tensor cores do it: with the decode models
+   lanes      as the lanes of a warp do it: each adds up its own columns, then a butterfly
+   mma        as a tensor core does it: a chain of fused, truncated dot products (mma.h)
 
    A tree is written as nested chains of term numbers: "((0 1) (2 3))" is (t0+t1)+(t2+t3), "(3 1 2 0)"
-   the chain ((t3+t1)+t2)+t0.  Valid C++17. */
+   the chain ((t3+t1)+t2)+t0.
+
+   lanes:OWNERS:[fused:]OFFSETS.  OWNERS says whose column c is: quad = (c/2) mod 4, modN = c mod N,
+   or a table "(0 0 1 1)", repeated.  For each offset o in turn every lane becomes a_i + a_(i xor o);
+   the sum is lane 0's.  A destination with one column for each lane keeps the lanes apart: lane t
+   goes on from column t, and no butterfly follows until `fold`.  `fused` matters only where the sum
+   is rescaled: a lane's first own column p enters as fma(l, decay, p); otherwise l decay is rounded
+   first.  A destination with one column takes the butterfly's result in one addition.
+   Valid C++17. */
 #ifndef FLASHULP_ORDER_H
 #define FLASHULP_ORDER_H
 
@@ -31,15 +40,36 @@ struct order_tree {
     char *text; /* as the user wrote it */
 };
 
-struct order {
-    enum order_kind kind;
-    const struct order_tree *tree; /* ORDER_TREE; shared, lives as long as the program */
+enum { ORDER_MOST_LANES = 1024 };
+
+/* The lanes of a warp, or of several. */
+struct order_lanes {
+    int lanes;          /* a power of two, from 2 to ORDER_MOST_LANES */
+    int period, *owner; /* column c is lane owner[c % period]'s */
+    bool table;         /* the owners were written out */
+    bool fused;
+    int offsets, *offset;
+    char *text;
 };
 
-/* "seq", "pairwise", "tree:FILE" or "tree:((0 1) 2)".  Trees are kept until the program ends. */
+struct mma;
+
+/* What a kind needs lives as long as the program and is shared; NULL for other kinds. */
+struct order {
+    enum order_kind kind;
+    const struct order_tree *tree;
+    const struct order_lanes *lanes;
+    const struct mma *mma;
+};
+
+/* "seq", "pairwise", "tree:FILE", "tree:((0 1) 2)", "lanes:quad:2,1", "mma@sm90". */
 bool order_parse(const char *text, struct order *o, struct message *why);
 /* Back to text, as order_parse reads it. */
 const char *order_text(const struct order *o);
+/* What follows "lanes" in an order, as order_parse meets it; NULL when refused. */
+const struct order_lanes *lanes_parse(const char *text, struct message *why);
+/* How many columns keep an order's lanes apart: 1 where it has none. */
+int order_columns(const struct order *o);
 /* The stack program of a pairwise sum of n terms (n >= 1), cached. */
 const struct order_tree *order_pairwise(int n);
 

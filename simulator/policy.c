@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "simulator/mma.h"
+
 static const char *const site_names[] = {
 #define SITE(id, ...) #id,
 #include "simulator/sites.def"
@@ -43,14 +45,18 @@ static const enum format site_formats[SITE_COUNT][POLICY_COUNT] = {
 #undef SITE
 };
 
-static const bool site_sums[SITE_COUNT] = {
-#define SITE_SUM(id) [SITE_##id] = true,
+/* What a site's sum multiplies. */
+static const struct {
+    bool sums;
+    enum site a, b;
+} site_sum[SITE_COUNT] = {
+#define SITE_SUM(id, a, b) [SITE_##id] = {true, SITE_##a, SITE_##b},
 #include "simulator/sites.def"
 #undef SITE_SUM
 };
 
 static const char summing_sites[] = ""
-#define SITE_SUM(id) " " #id
+#define SITE_SUM(id, a, b) " " #id
 #include "simulator/sites.def"
 #undef SITE_SUM
     ;
@@ -186,7 +192,7 @@ bool policy_order(struct policy *p, const char *site_is_order, struct message *w
     struct message inner;
     if (!split_setting("--order", "ORDER (ROW_SUM=pairwise)", site_is_order, &site, &value, why))
         return false;
-    if (!site_sums[site])
+    if (!site_sum[site].sums)
         return refuse(why, "--order %s: no sum is taken there; sums are taken at%s",
                       site_names[site], summing_sites);
     if (!order_parse(value, &order, &inner))
@@ -206,6 +212,66 @@ bool policy_special(struct policy *p, const char *name, struct message *why)
     if (p->special != (enum special)found) {
         p->special = (enum special)found;
         mark_changed(p);
+    }
+    return true;
+}
+
+/* What the unit multiplies, as a reader would list it; `fit`: the one to suggest. */
+static const char *unit_formats(const struct mma_info *info, const char **fit)
+{
+    bool bf16 = mma_takes(info, FORMAT_BF16);
+    *fit = info->type == MMA_TYPE_TF32 ? "tf32" : info->type == MMA_TYPE_FP8 ? "e4m3"
+           : bf16                      ? "bf16" : "fp16";
+    return info->type == MMA_TYPE_TF32 ? "tf32 or fp32" : info->type == MMA_TYPE_FP8 ? "e4m3 or e5m2"
+           : bf16                      ? "bf16 or fp16" : "fp16";
+}
+
+static bool factors_fit(const struct policy *p, enum site site, enum site a, enum site b,
+                        struct message *why)
+{
+    const struct order *o = &p->site[site].order;
+    const struct mma_info *info = o->mma->info;
+    const enum site factor[2] = {a, b};
+    const char *fit, *takes = unit_formats(info, &fit);
+    enum format first = p->site[a].format, second = p->site[b].format;
+    for (int i = 0; i < 2; i++)
+        if (!mma_takes(info, p->site[factor[i]].format))
+            return refuse(why, "--order %s=%s multiplies %s, and %s is %s: --set %s=%s",
+                          site_names[site], order_text(o), takes, site_names[factor[i]],
+                          format_info(p->site[factor[i]].format)->name, site_names[factor[i]], fit);
+    if (info->type == MMA_TYPE_16BIT && first != second)
+        return refuse(why, "--order %s=%s multiplies numbers of one format, and %s is %s, %s %s: "
+                      "--set %s=%s", site_names[site], order_text(o), site_names[a],
+                      format_info(first)->name, site_names[b], format_info(second)->name,
+                      site_names[a], format_info(second)->name);
+    return true;
+}
+
+static bool accumulator_fits(const struct policy *p, enum site site, struct message *why)
+{
+    const struct order *o = &p->site[site].order;
+    enum format f = p->site[site].format, factor = p->site[site_sum[site].b].format;
+    bool half = f == FORMAT_FP16 && o->mma->info->type == MMA_TYPE_16BIT && factor == FORMAT_FP16;
+    if (f != FORMAT_FP32 && !half)
+        return refuse(why, "--order %s=%s adds up in fp32, or in fp16 what is fp16, and %s is %s: "
+                      "--set %s=fp32", site_names[site], order_text(o), site_names[site],
+                      format_info(f)->name, site_names[site]);
+    if (site == SITE_OUT_ACC && p->site[SITE_PV_PRODUCT].format != FORMAT_EXACT)
+        return refuse(why, "--order %s=%s keeps its products exact, and PV_PRODUCT is %s: "
+                      "--set PV_PRODUCT=exact", site_names[site], order_text(o),
+                      format_info(p->site[SITE_PV_PRODUCT].format)->name);
+    return true;
+}
+
+bool policy_orders_fit(const struct policy *p, enum site summed, struct message *why)
+{
+    for (int s = 0; s < SITE_COUNT; s++) {
+        enum site a = s == SITE_ROW_SUM ? summed : site_sum[s].a;
+        enum site b = s == SITE_ROW_SUM ? summed : site_sum[s].b;
+        if (p->site[s].order.kind != ORDER_MMA || p->site[s].format == FORMAT_EXACT)
+            continue;
+        if (!factors_fit(p, (enum site)s, a, b, why) || !accumulator_fits(p, (enum site)s, why))
+            return false;
     }
     return true;
 }

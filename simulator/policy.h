@@ -49,6 +49,9 @@ bool policy_from_name(const char *name, struct policy *p, struct message *why);
 bool policy_set(struct policy *p, const char *site_is_format, struct message *why);
 bool policy_order(struct policy *p, const char *site_is_order, struct message *why);
 bool policy_special(struct policy *p, const char *name, struct message *why);
+/* Are the factors of every sum that has an mma order of the formats its unit takes, its accumulator
+   too?  Exact sites have none.  `summed`: where the row sum's terms were last rounded, EXP or PROB. */
+bool policy_orders_fit(const struct policy *p, enum site summed, struct message *why);
 /* Every site exact, everything else as in p. */
 struct policy policy_all_exact(const struct policy *p);
 

@@ -45,6 +45,13 @@ INLINE float float_of_bits(uint32_t bits)
     return x;
 }
 
+INLINE uint32_t bits_of_float(float x)
+{
+    uint32_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    return bits;
+}
+
 /* 2^e, |e| < 1023. */
 INLINE double power_of_two(int e)
 {

@@ -103,7 +103,8 @@ bool scenario_policy_changes(const struct scenario *s, struct policy *p, struct 
     return sites_once(s, OPTION_SET, why) && sites_once(s, OPTION_ORDER, why) &&
            each_line(s->value[OPTION_SET], p, policy_set, why) &&
            each_line(s->value[OPTION_ORDER], p, policy_order, why) &&
-           (s->value[OPTION_SPECIAL] == NULL || policy_special(p, s->value[OPTION_SPECIAL], why));
+           (s->value[OPTION_SPECIAL] == NULL || policy_special(p, s->value[OPTION_SPECIAL], why)) &&
+           policy_orders_fit(p, SITE_EXP, why);
 }
 
 /* "tile-max,no-tail-mask", lines and commas alike; "none": no fault. */

@@ -208,37 +208,61 @@ static bool result_new(struct work *w, struct message *why)
     return true;
 }
 
-/* Explicit trees have a number of terms; a sum of another length is refused before it begins. */
-static bool group_trees_fit(const struct simulation *s, const struct choices *c,
-                            struct message *why)
+/* Explicit trees have a number of terms, owners' tables of columns; a sum of another length (for a
+   table: a shorter one) is refused before it begins: "..., HAS TERMSHINT". */
+static bool order_fits(enum site site, const struct order *o, int terms, const char *has,
+                       const char *hint, struct message *why)
+{
+    if (o->kind == ORDER_TREE && o->tree->terms != terms)
+        return refuse(why, "--order %s: the tree has %d terms, %s %d%s", site_name(site),
+                      o->tree->terms, has, terms, hint);
+    if (o->kind == ORDER_LANES && o->lanes->table && o->lanes->period > terms)
+        return refuse(why, "--order %s: the table of owners has %d columns, %s %d%s",
+                      site_name(site), o->lanes->period, has, terms, hint);
+    return true;
+}
+
+/* How many terms the order is made for; 0: any number. */
+static int order_terms(const struct order *o)
+{
+    return o->kind == ORDER_TREE                         ? o->tree->terms
+           : o->kind == ORDER_LANES && o->lanes->table ? o->lanes->period
+                                                       : 0;
+}
+
+static bool group_orders_fit(const struct simulation *s, const struct choices *c,
+                             struct message *why)
 {
     static const enum site by_groups[] = {SITE_COMBINE_SUM, SITE_COMBINE_ACC};
     for (size_t i = 0; i < 2 && s->algorithm == ALGORITHM_DECODE; i++) {
         const struct order *o = &s->policy.site[by_groups[i]].order;
-        if (o->kind == ORDER_TREE && o->tree->terms != c->grouping.splits)
-            return refuse(why, "--order %s: the tree has %d terms, there are %d groups: use --splits %d",
-                          site_name(by_groups[i]), o->tree->terms, c->grouping.splits,
-                          o->tree->terms);
+        char hint[64];
+        snprintf(hint, sizeof hint, " groups: use --splits %d", order_terms(o));
+        if (!order_fits(by_groups[i], o, c->grouping.splits, "there are", hint, why))
+            return false;
     }
     return true;
 }
 
-static bool trees_fit(const struct problem *p, const struct simulation *s, struct message *why)
+static bool orders_fit(const struct problem *p, const struct simulation *s, struct message *why)
 {
     static const enum site by_keys[] = {SITE_ROW_SUM, SITE_OUT_ACC};
     struct head h = problem_head(p, 0);
     struct choices c = simulation_choices(s, &h);
     const struct order *score = &s->policy.site[SITE_SCORE_ACC].order;
-    if (score->kind == ORDER_TREE && score->tree->terms != p->D)
-        return refuse(why, "--order SCORE_ACC: the tree has %d terms, the head size is %lld",
-                      score->tree->terms, (long long)p->D);
+    for (int site = 0; site < SITE_COUNT; site++)
+        if (s->policy.site[site].order.kind == ORDER_MMA)
+            return refuse(why, "order mma is not built yet; there are seq, pairwise, tree, lanes");
+    if (!order_fits(SITE_SCORE_ACC, score, (int)p->D, "the head size is", "", why))
+        return false;
     for (size_t i = 0; i < sizeof by_keys / sizeof *by_keys; i++) {
         const struct order *o = &s->policy.site[by_keys[i]].order;
-        if (o->kind == ORDER_TREE && o->tree->terms != c.Bc)
-            return refuse(why, "--order %s: the tree has %d terms, a key tile %d: use --tile %d,%d",
-                          site_name(by_keys[i]), o->tree->terms, c.Bc, c.Br, o->tree->terms);
+        char hint[64];
+        snprintf(hint, sizeof hint, ": use --tile %d,%d", c.Br, order_terms(o));
+        if (!order_fits(by_keys[i], o, c.Bc, "a key tile", hint, why))
+            return false;
     }
-    return group_trees_fit(s, &c, why);
+    return group_orders_fit(s, &c, why);
 }
 
 /* The digest runs through O in b, h, n, d order.  Packed sequences are units of their own, sequence
@@ -291,7 +315,7 @@ static bool run_problem(const struct problem *p, const struct simulation *s, str
     w.first = s->unit_count ? s->unit_first : 0;
     w.count = s->unit_count ? s->unit_count : units;
     assert(w.first >= 0 && w.first + w.count <= units);
-    if (!faults_fit(p, s, why) || (w.count > 0 && !trees_fit(p, s, why)) || !result_new(&w, why))
+    if (!faults_fit(p, s, why) || (w.count > 0 && !orders_fit(p, s, why)) || !result_new(&w, why))
         return false;
     if (s->trace != NULL || s->twin)
         run_watched(&w);

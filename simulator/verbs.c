@@ -184,10 +184,13 @@ void tanh_(struct run *r, struct tile *dst, const struct tile *a, enum site s)
     elementwise(r, VERB_TANH, dst, a, NULL, NULL, s);
 }
 
+/* dst is a column; a sum by lanes may keep them apart, a column each. */
 static void along_rows(struct run *r, enum verb verb, struct tile *dst, const struct tile *a,
                        const struct tile *b, enum site site)
 {
-    assert(dst->rows == a->rows && dst->cols == 1);
+    bool sum = verb == VERB_ROW_SUM || verb == VERB_ROW_SUM_RESCALED;
+    int apart = sum ? order_columns(&r->policy->site[site].order) : 1;
+    assert(dst->rows == a->rows && (dst->cols == 1 || dst->cols == apart));
     perform(r, &(struct call){.verb = verb, .dst = dst, .a = a, .b = b, .arg_site = SITE_NONE,
                               .site = site});
 }

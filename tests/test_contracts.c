@@ -278,6 +278,10 @@ static const struct refusal refusals[] = {
      "--order ROW_SUM: the tree has 3 terms, a key tile 4: use --tile 2,3"},
     {"float", POLICY_FP32, NULL, "OUT_ACC=tree:((0 1) (2 3))", ALGORITHM_FA1, 1, 2, 0, NO_MASK,
      "--order OUT_ACC: the tree has 4 terms, a key tile 2: use --tile 1,4"},
+    {"float", POLICY_FP32, NULL, "ROW_SUM=lanes:(0 0 1 1 0 1):1", ALGORITHM_FA2, 2, 4, 0, NO_MASK,
+     "--order ROW_SUM: the table of owners has 6 columns, a key tile 4: use --tile 2,6"},
+    {"float", POLICY_FP32, NULL, "SCORE_ACC=lanes:(0 0 1 1):1", ALGORITHM_FA2, 2, 4, 0, NO_MASK,
+     "--order SCORE_ACC: the table of owners has 4 columns, the head size is 2"},
     {"float", POLICY_EXACT, NULL, NULL, ALGORITHM_FA2, 4, 4, 0, NO_MASK,
      "policy exact has exact at CONST, which the float arithmetic cannot hold: use --arith double "
      "or --arith mpfr"},

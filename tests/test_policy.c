@@ -281,11 +281,10 @@ static void test_order_refusals(void **state)
     static const struct {
         const char *text, *message;
     } rows[] = {
-        {"lanes:0,1:xor", "order lanes is not built yet; there are seq, pairwise and tree:FILE"},
-        {"lanes", "order lanes is not built yet; there are seq, pairwise and tree:FILE"},
-        {"mma@sm90", "order mma is not built yet; there are seq, pairwise and tree:FILE"},
-        {"sqe", "no order is called \"sqe\"; there are seq, pairwise and tree:FILE"},
-        {"", "no order is called \"\"; there are seq, pairwise and tree:FILE"},
+        {"sqe", "no order is called \"sqe\"; there are seq, pairwise, tree:FILE, "
+         "lanes:OWNERS:OFFSETS and mma@UNIT"},
+        {"", "no order is called \"\"; there are seq, pairwise, tree:FILE, "
+         "lanes:OWNERS:OFFSETS and mma@UNIT"},
         {"pairwize", "no order is called \"pairwize\"; did you mean pairwise?"},
         {"seq:4", "order seq takes nothing after its name, got \"seq:4\""},
         {"tree", "order tree needs a file or a tree: tree:FILE or \"tree:((0 1) (2 3))\""},

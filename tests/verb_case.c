@@ -224,19 +224,41 @@ static void random_tree(uint64_t *seed, int n, char *text, size_t room)
         used += (size_t)snprintf(text + used, room - used, ")");
 }
 
+static void parse_order(struct test_case *t, const char *text)
+{
+    struct message why;
+    if (!order_parse(text, &t->policy.site[SITE_OUT_ACC].order, &why))
+        fail_msg("%s", why.text);
+}
+
+/* Sums along rows keep the lanes apart in half of the cases. */
+static void choose_lanes(struct test_case *t, uint64_t *seed)
+{
+    static const char *const texts[] = {
+        "lanes:quad:2,1", "lanes:quad:fused:1,2", "lanes:mod2:1", "lanes:mod2:fused:1",
+        "lanes:mod16:8,4,2,1", "lanes:mod8:fused:4,2,1", "lanes:(1 0 3 0):fused:2,3",
+        "lanes:(0 0 3 3 1):3,1",
+    };
+    parse_order(t, texts[random_below(seed, (int)COUNT(texts))]);
+    bool apart = t->verb == VERB_ROW_SUM || t->verb == VERB_ROW_SUM_RESCALED;
+    if (!apart || random_below(seed, 2))
+        return;
+    int lanes = order_columns(&t->policy.site[SITE_OUT_ACC].order);
+    operand_free(&t->dst);
+    t->dst = operand_new(t, seed, (struct shape){t->a.shape.rows, lanes});
+}
+
 static void choose_order(struct test_case *t, uint64_t *seed)
 {
     char text[1024];
-    struct message why;
-    struct order *order = &t->policy.site[SITE_OUT_ACC].order;
     int n = t->verb == VERB_MMA_ATB ? t->a.shape.rows : t->a.shape.cols;
-    switch (random_below(seed, 3)) {
+    switch (random_below(seed, 4)) {
     case 0: break;
-    case 1: order->kind = ORDER_PAIRWISE; break;
+    case 1: parse_order(t, "pairwise"); break;
+    case 2: choose_lanes(t, seed); break;
     default:
         random_tree(seed, n, text, sizeof text);
-        if (!order_parse(text, order, &why))
-            fail_msg("%s", why.text);
+        parse_order(t, text);
     }
 }
 

@@ -10,6 +10,7 @@
 #include "simulator/devices.h"
 #include "simulator/examples.h"
 #include "simulator/inputs.h"
+#include "simulator/mma.h"
 #include "simulator/report.h"
 #include "simulator/scenario_parts.h"
 #include "simulator/splits.h"
@@ -104,6 +105,29 @@ static void list_orders(struct report *r, struct json *list)
 #define ORDER(id, name, meaning) entry(r, list, name, meaning, "");
 #include "simulator/orders.def"
 #undef ORDER
+}
+
+/* A line for each unit and type, what is lacking, and the switches for what is disputed. */
+static void list_units(struct report *r, struct json *list)
+{
+    for (int u = 0; u < MMA_UNITS; u++)
+        for (int t = 0; t < MMA_TYPES; t++) {
+            char name[32], meaning[400];
+            const char *reason = "", *type = mma_type_name((enum mma_type)t);
+            const struct mma_info *info = mma_info((enum mma_unit)u, (enum mma_type)t, &reason);
+            snprintf(name, sizeof name, "%s/%s", mma_unit_name((enum mma_unit)u), type);
+            if (info != NULL)
+                snprintf(meaning, sizeof meaning, "%s; steps of L = %d, F = %d, %s, e_zero %d",
+                         mma_unit_meaning((enum mma_unit)u), info->L, info->F,
+                         info->fraction == 23 ? "fp32 cut toward zero" : "cut to 13 bits (E8M13)",
+                         info->e_zero);
+            entry(r, list, name, info == NULL ? reason : meaning, info == NULL ? "" : info->evidence);
+        }
+#define MMA_TYPE(id, name, operands) entry(r, list, "/" name, "takes " operands, "");
+#define MMA_SWITCH(id, name, values, meaning) entry(r, list, "," name "=", values ": " meaning, "");
+#include "simulator/mma.def"
+#undef MMA_TYPE
+#undef MMA_SWITCH
 }
 
 static void list_special(struct report *r, struct json *list)
@@ -265,6 +289,7 @@ static const struct {
     {"kernels", "models of shipped kernels", cli_list_kernels},
     {"policies", "where to round and to what", list_policies},
     {"orders", "how sums are taken", list_orders},
+    {"units", "tensor cores, for orders mma@UNIT", list_units},
     {"special", "how exp, log and tanh are computed", list_special},
     {"functions", "the transcendental functions", list_functions},
     {"examples", "problems that have names", list_examples},
