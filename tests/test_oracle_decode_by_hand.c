@@ -36,14 +36,17 @@ static void xqa_empty_groups(void **state)
     }
 }
 
-/* Token t scores 1 for t < ones, then 0; the last one y.  Its value is 1, all others 0. */
-static float xqa_last_weight(int64_t ones, int64_t keys, float y)
+/* Token t scores 1 for t < ones, then 0; the last one y.  Its value is 1, all others 0.
+   `second`: a second query row, which scores 0 but 5 for token 64. */
+static float xqa_last_weight(int64_t ones, int64_t keys, float y, bool second)
 {
-    struct decode_case c = {.rows = 1, .keys = keys, .D = 256, .splits = 1};
+    struct decode_case c = {.rows = second ? 2 : 1, .keys = keys, .D = 256, .splits = 1};
     c.unit = ORACLE_SM90;
-    float *x = calloc((size_t)(2 * (keys + 1) * c.D), sizeof *x), O[256];
-    float *q = x, *k = x + c.D, *v = k + keys * c.D;
+    float *x = calloc((size_t)(2 * (keys + 1) * c.D), sizeof *x), O[2 * 256];
+    float *q = x, *k = x + 2 * c.D, *v = k + keys * c.D;
     q[0] = 16;
+    q[c.D + 1] = second ? 16 : 0;
+    k[64 * c.D + 1] = 5;
     for (int64_t t = 0; t < keys; t++)
         k[t * c.D] = t < ones ? 1 : 0;
     k[(keys - 1) * c.D] = y;
@@ -56,22 +59,23 @@ static float xqa_last_weight(int64_t ones, int64_t keys, float y)
 
 /* A piece whose maximum lies below the running one has its weights rounded to bf16 again, by a
    rounded scale; not where slot x already held that maximum.  A piece that does not differ in its
-   maximum leaves its slot as it was. */
+   maximum in any row leaves its slot as it was. */
 static void xqa_weights_rounded_again(void **state)
 {
     (void)state;
     static const struct {
         const char *name;
         int64_t ones, keys;
-        bool hinted;
-    } rows[] = {{"first tile, second piece", 64, 128, false},
-                {"second tile, first piece: slot 0 holds 1", 256, 320, true},
-                {"second tile, second piece: slot 1 was never written", 320, 384, false}};
+        bool hinted, second;
+    } rows[] = {{"first tile, second piece", 64, 128, false, false},
+                {"second tile, first piece: slot 0 holds 1", 256, 320, true, false},
+                {"second tile, second piece: slot 1 was never written", 320, 384, false, false},
+                {"the same, written for the second row's sake", 320, 384, true, true}};
     int visible = 0;
     float s = oracle_exp_product(-1, true);
-    for (int i = 0; i < 3 * 64; i++) {
-        int row = i % 3;
-        float y = bf16(-0.01f * (float)(i / 3 + 1)), bias = rows[row].hinted ? LOG2E : 0;
+    for (int i = 0; i < COUNT(rows) * 64; i++) {
+        int row = i % COUNT(rows);
+        float y = bf16(-0.01f * (float)(i / COUNT(rows) + 1)), bias = rows[row].hinted ? LOG2E : 0;
         float p = bf16(oracle_exp2(fmaf(y, LOG2E, -bias)));
         float others = rows[row].hinted ? bf16(oracle_exp2(-LOG2E)) : 1, l = 63 * others + p;
         if (!rows[row].hinted)
@@ -79,7 +83,7 @@ static void xqa_weights_rounded_again(void **state)
         float again = bf16(p * bf16(s)), inverse = oracle_reciprocal((float)rows[row].ones + l);
         float want = bf16((rows[row].hinted ? p : again) * inverse);
         visible += !rows[row].hinted && want != bf16(p * s * inverse);
-        float got = xqa_last_weight(rows[row].ones, rows[row].keys, y);
+        float got = xqa_last_weight(rows[row].ones, rows[row].keys, y, rows[row].second);
         if (got != want)
             fail_msg("%s, score %a: %a, not %a", rows[row].name, y, got, want);
     }
