@@ -90,7 +90,7 @@ $(B)/tests/test_round $(B)/tests/test_round_double: tests/oracle_number.c
 $(B)/tests/test_decode: tests/oracle_groups.c tests/oracle_attention.c tests/oracle_number.c
 $(B)/tests/test_verbs: tests/verb_case.c
 $(B)/tests/test_oracle_mma: tests/oracle_mma.c
-$(B)/tests/test_oracle_decode $(B)/tests/test_oracle_decode_by_hand: tests/oracle_decode.c $(addprefix tests/oracle_,mma.c xqa.c paged.c triton.c trtllm.c)
+$(B)/tests/test_oracle_decode $(B)/tests/test_oracle_decode_by_hand: $(addprefix tests/oracle_,scalar.c mma.c decode.c xqa.c paged.c triton.c trtllm.c)
 KERNEL_ORACLE := $(addprefix tests/oracle_,mma.c scalar.c fa2.c fa1.c)
 $(B)/tests/test_oracle_kernels $(B)/tests/test_oracle_kernel_sums: $(KERNEL_ORACLE)
 

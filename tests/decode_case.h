@@ -4,10 +4,18 @@
 #define FLASHULP_TESTS_DECODE_CASE_H
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "tests/oracle_decode.h"
 
 #define COUNT(array) ((int)(sizeof(array) / sizeof *(array)))
+
+static inline uint32_t to_bits(float x)
+{
+    uint32_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    return bits;
+}
 
 struct arrays {
     float *q, *k, *v, *O;
@@ -28,7 +36,7 @@ static inline float *draw_array(int64_t n, double size, enum oracle_type type, u
         double sum = -6; /* about normal */
         for (int j = 0; j < 12; j++)
             sum += ldexp((double)(draw(state) >> 11), -53);
-        x[i] = oracle_half((float)(size * sum), type);
+        x[i] = oracle_rounded_to(type, (float)(size * sum));
     }
     return x;
 }
@@ -178,7 +186,7 @@ static inline void trtllm_running(const struct decode_case *c, float *O)
 
 static inline float bf16(float x)
 {
-    return oracle_half(x, ORACLE_BF16);
+    return oracle_rounded_to(ORACLE_BF16, x);
 }
 
 #endif

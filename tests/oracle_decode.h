@@ -4,16 +4,14 @@
    are judged; uses libc and MPFR only.  A float holds every number, whatever its format.  ex2, lg2,
    ln and 1/x are correctly rounded, a stand-in for the hardware's tables.  What the sources leave
    open is a field of the kernel's options and no fact; zeroed options are the defaults.
-   Link tests/oracle_decode.c, tests/oracle_mma.c and the file of the kernel. */
+   Link tests/oracle_scalar.c, tests/oracle_mma.c, tests/oracle_decode.c and the kernel's file. */
 #ifndef FLASHULP_TESTS_ORACLE_DECODE_H
 #define FLASHULP_TESTS_ORACLE_DECODE_H
 
-#include <float.h>
-#include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "tests/oracle_mma.h"
+#include "tests/oracle_scalar.h"
 
 /* The query heads that share one KV head, one token each. */
 struct decode_case {
@@ -26,66 +24,16 @@ struct decode_case {
     int64_t splits;         /* groups of the KV cache */
 };
 
-static inline float flushed(float x)
+/* e^x as code without fast math has it: exp2(x log2 e), the product rounded. */
+static inline float plain_exp_product(float x)
 {
-    return fabsf(x) < FLT_MIN ? copysignf(0, x) : x;
+    return plain_exp2(x * ORACLE_LOG2E);
 }
 
-/* fp32 of fast-math code: subnormal operands and results are zeros of their sign. */
-static inline float add_ftz(float a, float b)
+static inline float plain_rcp(float x)
 {
-    return flushed(flushed(a) + flushed(b));
+    return 1 / x;
 }
-
-static inline float mul_ftz(float a, float b)
-{
-    return flushed(flushed(a) * flushed(b));
-}
-
-static inline float fma_ftz(float a, float b, float c)
-{
-    return flushed(fmaf(flushed(a), flushed(b), flushed(c)));
-}
-
-/* Maximum of finite numbers and infinities; a NaN is passed over, as max.f32 does. */
-static inline float larger(float a, float b)
-{
-    return fmaxf(a, b);
-}
-
-static inline float from_bits(uint32_t bits)
-{
-    union {
-        uint32_t u;
-        float f;
-    } x = {.u = bits};
-    return x.f;
-}
-
-static inline uint32_t to_bits(float value)
-{
-    union {
-        float f;
-        uint32_t u;
-    } x = {.f = value};
-    return x.u;
-}
-
-#define LOG2E 0x1.715476p+0f /* 3FB8AA3B */
-#define LN2 0x1.62e430p-1f   /* 3F317218 */
-
-/* x rounded to nearest even, to bf16 or fp16; to fp32, which it is: x. */
-float oracle_half(float x, enum oracle_type type);
-
-/* Correctly rounded, subnormals kept. */
-float oracle_exp(float x);
-float oracle_exp2(float x);
-float oracle_log2(float x);
-float oracle_log(float x);
-float oracle_reciprocal(float x);
-
-/* e^x as exp2(x log2 e) with the product rounded; ftz for fast-math code. */
-float oracle_exp_product(float x, bool ftz);
 
 /* A warp's butterfly over n lanes, a power of two: offsets n/2 ... 1; every lane then holds it.
    Overwrites x. */

@@ -29,7 +29,7 @@ struct part {
 
 static float bf16(float x)
 {
-    return oracle_half(x, ORACLE_BF16);
+    return oracle_rounded_to(ORACLE_BF16, x);
 }
 
 static const float *token_row(const struct paged *a, const float *cache, int64_t token)
@@ -81,7 +81,7 @@ static float block_sum(float threads[THREADS])
 /* Without fast math 1 / b by the approximate reciprocal alone. */
 static float inverse_of(float sum)
 {
-    return oracle_reciprocal(sum + EPSILON);
+    return plain_rcp(sum + EPSILON);
 }
 
 /* p becomes e^(logit - m) / (l + epsilon), rounded at every step. */
@@ -92,7 +92,7 @@ static void weigh(struct part *part)
     for (int64_t t = 0; t < part->tokens; t++)
         part->m = larger(part->m, part->p[t]);
     for (int64_t t = 0; t < part->tokens; t++) {
-        part->p[t] = oracle_exp_product(part->p[t] - part->m, false);
+        part->p[t] = plain_exp_product(part->p[t] - part->m);
         threads[t % THREADS] = threads[t % THREADS] + part->p[t];
     }
     part->l = block_sum(threads);
@@ -137,18 +137,18 @@ static void run_part(const struct paged *a, const float *q, enum oracle_type out
         part->p[t] = 0;
     weigh(part);
     for (int64_t d = 0; d < a->c->D; d++)
-        part->O[d] = oracle_half(weighted_sum(a, part, d), out);
+        part->O[d] = oracle_rounded_to(out, weighted_sum(a, part, d));
 }
 
 /* expf as nvcc 13 writes it without fast math: x log2 e = n + r, 2^n 2^r. */
 static float accurate_exp(const struct paged *a, float x)
 {
     if (a->o->exp_rounded_once)
-        return oracle_exp(x);
-    float t = fminf(fmaxf(fmaf(x, from_bits(0x3bbb989d), 0.5f), 0), 1);
+        return plain_exp(x);
+    float t = fminf(fmaxf(fmaf(x, 0x1.77313ap-8f, 0.5f), 0), 1);
     int n = (int)floor((double)t * 252) - 126;
-    float r = fmaf(x, from_bits(0x32a57060), fmaf(x, LOG2E, (float)-n));
-    return flushed(oracle_exp2(flushed(r))) * ldexpf(1, n);
+    float r = fmaf(x, 0x1.4ae0cp-26f, fmaf(x, ORACLE_LOG2E, (float)-n));
+    return fast_exp2(r) * ldexpf(1, n);
 }
 
 /* The second kernel: thread t sums the weights of partitions t, t + 128, ... */
@@ -169,7 +169,7 @@ static void reduce(const struct paged *a, const struct part *parts, int64_t coun
             float x = parts[j].O[d] * weight[j];
             sum = a->o->separate_accumulation ? sum + x * inverse : fmaf(x, inverse, sum);
         }
-        out[d] = oracle_half(sum, a->c->out);
+        out[d] = oracle_rounded_to(a->c->out, sum);
     }
     free(weight);
 }

@@ -52,6 +52,12 @@ float fast_exp2(float x);
 float fast_log2(float x);
 float fast_tanh(float x);
 
+/* Correctly rounded, subnormals kept: of code built without fast math. */
+float plain_exp(float x);
+float plain_exp2(float x);
+float plain_log(float x);
+float plain_log2(float x);
+
 /* e^x as __expf: the product with log2 e is rounded. */
 static inline float fast_exp(float x)
 {

@@ -73,12 +73,12 @@ static struct triton_sum or_default(struct triton_sum s, enum triton_order order
 
 static float e_to(float x)
 {
-    return oracle_exp_product(x, false);
+    return plain_exp_product(x);
 }
 
 static float divide(const struct triton_options *o, float a, float b)
 {
-    return o->division_rounded_once ? a / b : a * oracle_reciprocal(b);
+    return o->division_rounded_once ? a / b : a * plain_rcp(b);
 }
 
 static float score(const struct row *s, int64_t token)
@@ -107,7 +107,7 @@ static void take_weights(struct row *s, const float *p, int64_t first, int64_t e
     s->m = m;
     s->L = s->o->separate_sum ? s->L * alpha + sum : fmaf(s->L, alpha, sum);
     for (int t = 0; t < s->tile; t++)
-        P[t] = oracle_half(p[t], c->type);
+        P[t] = oracle_rounded_to(c->type, p[t]);
     for (int64_t d = 0; d < c->D; d++) {
         float acc = s->acc[d] * alpha, from = s->o->values_apart ? 0 : acc;
         float dot =
@@ -155,7 +155,7 @@ static void reduce_segments(const struct decode_case *c, const struct triton_opt
         for (int i = 0; i < SEGMENTS; i++)
             column[i] = acc[i * c->D + d];
         float value = sum_terms(values, o->separate_segments, column, f, SEGMENTS);
-        out[d] = oracle_half(sum == 0 ? 0 : divide(o, value, sum), c->out);
+        out[d] = oracle_rounded_to(c->out, sum == 0 ? 0 : divide(o, value, sum));
     }
 }
 
@@ -182,9 +182,9 @@ void oracle_triton_unified(const struct decode_case *c, const struct triton_opti
 static float log_sum(const struct triton_options *o, float m, float L)
 {
     if (o->log == TRITON_LOG_ROUNDED)
-        return m + oracle_log(L);
-    float lg2 = oracle_log2(L);
-    return o->log == TRITON_LG2_LN2_FUSED ? fmaf(lg2, LN2, m) : m + lg2 * LN2;
+        return m + plain_log(L);
+    float lg2 = plain_log2(L);
+    return o->log == TRITON_LG2_LN2_FUSED ? fmaf(lg2, ORACLE_LN2, m) : m + lg2 * ORACLE_LN2;
 }
 
 /* a x + b y */
@@ -226,7 +226,7 @@ void oracle_sglang(const struct decode_case *c, const struct triton_options *opt
             take_split(&s, log_sum(options, s.m, s.L), &top, &sum, out);
         }
         for (int64_t d = 0; d < c->D; d++)
-            out[d] = oracle_half(divide(options, out[d], sum), c->out);
+            out[d] = oracle_rounded_to(c->out, divide(options, out[d], sum));
     }
     free(acc);
 }
@@ -241,8 +241,8 @@ static void take_full_tile(struct row *s, float scale, int64_t first)
     }
     m = larger(s->m, m * scale);
     for (int t = 0; t < s->tile; t++)
-        x[t] = oracle_exp2(s->o->separate_argument ? x[t] * scale - m : fmaf(x[t], scale, -m));
-    take_weights(s, x, first, first + s->tile, m, oracle_exp2(s->m - m));
+        x[t] = plain_exp2(s->o->separate_argument ? x[t] * scale - m : fmaf(x[t], scale, -m));
+    take_weights(s, x, first, first + s->tile, m, plain_exp2(s->m - m));
 }
 
 /* On the diagonal hidden scores are scaled and then lowered by a million. */
@@ -255,8 +255,8 @@ static void take_diagonal_tile(struct row *s, float scale, int64_t r, int64_t fi
         m = larger(m, x[t]);
     }
     for (int t = 0; t < s->tile; t++)
-        x[t] = oracle_exp2(x[t] - m);
-    take_weights(s, x, first, first + s->tile, m, oracle_exp2(s->m - m));
+        x[t] = plain_exp2(x[t] - m);
+    take_weights(s, x, first, first + s->tile, m, plain_exp2(s->m - m));
 }
 
 void oracle_triton_fa(const struct decode_case *c, const struct triton_options *options, float *O,
@@ -264,7 +264,7 @@ void oracle_triton_fa(const struct decode_case *c, const struct triton_options *
 {
     struct row s = decode_row(c, options, 64);
     int64_t query_tile = options->query_tile == 0 ? 128 : options->query_tile;
-    float scale = c->scale * LOG2E, *acc = malloc((size_t)c->D * sizeof *acc);
+    float scale = c->scale * ORACLE_LOG2E, *acc = malloc((size_t)c->D * sizeof *acc);
     s.weights = or_default(options->weights, TRITON_FRAGMENTS, 1);
     assert(c->keys % s.tile == 0 && query_tile % s.tile == 0);
     assert(!options->causal || (c->rows == c->keys && c->keys % query_tile == 0));
@@ -277,9 +277,9 @@ void oracle_triton_fa(const struct decode_case *c, const struct triton_options *
         for (int64_t t = diagonal; t < end; t += s.tile)
             take_diagonal_tile(&s, scale, r, t);
         for (int64_t d = 0; d < c->D; d++)
-            O[r * c->D + d] = oracle_half(divide(options, acc[d], s.L), c->out);
+            O[r * c->D + d] = oracle_rounded_to(c->out, divide(options, acc[d], s.L));
         if (lse != NULL)
-            lse[r] = s.m + oracle_log2(s.L);
+            lse[r] = s.m + plain_log2(s.L);
     }
     free(acc);
 }

@@ -17,22 +17,22 @@ struct partial {
 
 static float scale_log2(const struct decode_case *c)
 {
-    return c->scale * LOG2E;
+    return c->scale * ORACLE_LOG2E;
 }
 
 /* e^((from - to) scale), three roundings */
 static float weight(const struct decode_case *c, float from, float to)
 {
-    return flushed(oracle_exp2(mul_ftz(scale_log2(c), add_ftz(from, -to))));
+    return fast_exp2(fast_mul(scale_log2(c), fast_sub(from, to)));
 }
 
 static void rescale(const struct decode_case *c, struct partial *part, float m)
 {
     float a = weight(c, part->m, m);
     part->m = m;
-    part->l = mul_ftz(part->l, a);
+    part->l = fast_mul(part->l, a);
     for (int64_t d = 0; d < c->D; d++)
-        part->O[d] = mul_ftz(part->O[d], a);
+        part->O[d] = fast_mul(part->O[d], a);
 }
 
 static void add_values(const struct decode_case *c, bool rounded, const float *p, int64_t first,
@@ -44,7 +44,7 @@ static void add_values(const struct decode_case *c, bool rounded, const float *p
             O[d] = oracle_mma(c->unit, c->type, p, 1, v, (int)c->D, n, O[d]);
         else
             for (int t = 0; t < n; t++)
-                O[d] = fma_ftz(p[t], v[t * c->D], O[d]);
+                O[d] = fast_fma(p[t], v[t * c->D], O[d]);
     }
 }
 
@@ -57,11 +57,11 @@ static void take_tile(const struct decode_case *c, bool rounded, const float *q,
         m = larger(m, p[t]);
     }
     rescale(c, part, m);
-    float bias = mul_ftz(m, scale_log2(c));
+    float bias = fast_mul(m, scale_log2(c));
     for (int t = 0; t < n; t++) {
-        p[t] = flushed(oracle_exp2(fma_ftz(p[t], scale_log2(c), -bias)));
-        part->l = add_ftz(part->l, p[t]);
-        p[t] = rounded ? oracle_half(p[t], c->type) : p[t];
+        p[t] = fast_exp2(fast_fma(p[t], scale_log2(c), -bias));
+        part->l = fast_add(part->l, p[t]);
+        p[t] = rounded ? oracle_rounded_to(c->type, p[t]) : p[t];
     }
     add_values(c, rounded, p, first, n, part->O);
     free(p);
@@ -77,14 +77,14 @@ static void reduce_row(const struct decode_case *c, int64_t partials, const floa
     for (int64_t i = 0; i < partials; i++) {
         float now = larger(top, m[i * c->rows]);
         float old = weight(c, top, now), one = weight(c, m[i * c->rows], now);
-        sum = fma_ftz(sum, old, mul_ftz(l[i * c->rows], one));
+        sum = fast_fma(sum, old, fast_mul(l[i * c->rows], one));
         for (int64_t d = 0; d < c->D; d++)
-            out[d] = fma_ftz(outputs[i * c->rows * c->D + d], one, mul_ftz(out[d], old));
+            out[d] = fast_fma(outputs[i * c->rows * c->D + d], one, fast_mul(out[d], old));
         top = now;
     }
-    float inverse = flushed(oracle_reciprocal(flushed(sum)));
+    float inverse = fast_rcp(sum);
     for (int64_t d = 0; d < c->D; d++)
-        out[d] = oracle_half(mul_ftz(out[d], inverse), c->out);
+        out[d] = oracle_rounded_to(c->out, fast_mul(out[d], inverse));
 }
 
 void oracle_trtllm_reduce(const struct decode_case *c, int64_t partials, const float *outputs,
@@ -111,7 +111,7 @@ void oracle_trtllm(const struct decode_case *c, const struct trtllm_options *opt
         m[i] = part.m;
         l[i] = part.l;
         for (int64_t d = 0; d < c->D; d++)
-            part.O[d] = oracle_half(part.O[d], c->type);
+            part.O[d] = oracle_rounded_to(c->type, part.O[d]);
     }
     oracle_trtllm_reduce(c, partials, outputs, m, l, O);
     free(outputs);

@@ -34,18 +34,7 @@ struct partial {
 
 static float bf16(float x)
 {
-    return oracle_half(x, ORACLE_BF16);
-}
-
-static float e_to(float difference)
-{
-    return oracle_exp_product(difference, true);
-}
-
-/* __frcp_rn */
-static float reciprocal(float x)
-{
-    return flushed(oracle_reciprocal(flushed(x)));
+    return oracle_rounded_to(ORACLE_BF16, x);
 }
 
 static float mma(const struct decode_case *c, float sum, const float *a, const float *b, int64_t n)
@@ -59,9 +48,9 @@ static void softmax_row(float x[PIECE], float hint, float P[PIECE], float *m)
     *m = hint;
     for (int t = 0; t < PIECE; t++)
         *m = larger(*m, x[t]);
-    float bias = mul_ftz(*m, LOG2E);
+    float bias = fast_mul(*m, ORACLE_LOG2E);
     for (int t = 0; t < PIECE; t++)
-        P[t] = bf16(flushed(oracle_exp2(fma_ftz(x[t], LOG2E, -bias))));
+        P[t] = bf16(fast_exp2(fast_fma(x[t], ORACLE_LOG2E, -bias)));
 }
 
 /* gemm0: tokens first .. first + 63; those past the end score -FLT_MAX.  Query rows past c->rows
@@ -81,7 +70,7 @@ static void score_piece(const struct decode_case *c, float scale, int64_t first,
         const float *q = r < c->rows ? c->q + r * c->D : zeros;
         for (int64_t t = 0; t < PIECE; t++)
             x[t] = first + t < c->keys
-                       ? mul_ftz(mma(c, 0, q, c->k + (first + t) * c->D, c->D), scale)
+                       ? fast_mul(mma(c, 0, q, c->k + (first + t) * c->D, c->D), scale)
                        : -FLT_MAX;
         softmax_row(x, hint[r], p->P[r], &p->m[r]);
         p->l[r] = mma(c, 0, p->P[r], ones, PIECE);
@@ -104,14 +93,14 @@ static void rescale_row(const struct decode_case *c, struct gemm1 *g, struct pie
 {
     float common = larger(g->G[r], p->m[r]);
     if (raised) {
-        float a = e_to(add_ftz(g->G[r], -common));
-        g->L[r] = mul_ftz(g->L[r], a);
+        float a = fast_exp(fast_sub(g->G[r], common));
+        g->L[r] = fast_mul(g->L[r], a);
         for (int64_t d = 0; r < c->rows && d < c->D; d++)
-            g->O[r * c->D + d] = mul_ftz(g->O[r * c->D + d], a);
+            g->O[r * c->D + d] = fast_mul(g->O[r * c->D + d], a);
     }
     if (lowered) {
-        float s = e_to(add_ftz(p->m[r], -common));
-        p->l[r] = mul_ftz(p->l[r], s);
+        float s = fast_exp(fast_sub(p->m[r], common));
+        p->l[r] = fast_mul(p->l[r], s);
         for (int t = 0; r < c->rows && t < PIECE; t++)
             p->P[r][t] = bf16(p->P[r][t] * bf16(s));
     }
@@ -131,7 +120,7 @@ static bool absorb(const struct decode_case *c, struct gemm1 *g, struct piece p,
     for (int r = 0; r < ROWS; r++) {
         if (raised || lowered)
             rescale_row(c, g, &p, r, raised, lowered);
-        g->L[r] = add_ftz(g->L[r], p.l[r]);
+        g->L[r] = fast_add(g->L[r], p.l[r]);
     }
     for (int64_t r = 0; r < c->rows; r++)
         for (int64_t d = 0; d < c->D; d++) {
@@ -151,12 +140,12 @@ static float add_halves(float first, float second)
 static void finish_one(const struct decode_case *c, const struct gemm1 *g, struct partial *out)
 {
     for (int64_t r = 0; r < c->rows; r++) {
-        float inverse = reciprocal(g->L[r]);
+        float inverse = fast_rcp(g->L[r]);
         out->G[r] = g->G[r];
         out->L[r] = g->L[r];
         for (int64_t d = 0; d < c->D; d++)
-            out->O[r * c->D + d] = oracle_half(mul_ftz(g->O[r * c->D + d], inverse),
-                                               c->splits == 1 ? c->out : ORACLE_BF16);
+            out->O[r * c->D + d] = oracle_rounded_to(c->splits == 1 ? c->out : ORACLE_BF16,
+                                                     fast_mul(g->O[r * c->D + d], inverse));
     }
 }
 
@@ -168,18 +157,18 @@ static void finish_two(const struct decode_case *c, struct gemm1 g[2], struct pa
     for (int64_t r = 0; r < c->rows; r++) {
         float common = larger(g[0].G[r], g[1].G[r]), weight[2] = {1, 1}, L[2], inverse[2];
         for (int i = 0; i < 2 && !sm120; i++)
-            weight[i] = e_to(add_ftz(g[i].G[r], -common));
+            weight[i] = fast_exp(fast_sub(g[i].G[r], common));
         for (int i = 0; i < 2; i++) {
             L[i] = sm120 ? g[i].L[r]
-                         : fma_ftz(g[i].L[r], weight[i], mul_ftz(g[1 - i].L[r], weight[1 - i]));
-            inverse[i] = reciprocal(L[i]);
+                         : fast_fma(g[i].L[r], weight[i], fast_mul(g[1 - i].L[r], weight[1 - i]));
+            inverse[i] = fast_rcp(L[i]);
         }
         out->G[r] = common;
         out->L[r] = L[0];
         for (int64_t d = 0; d < c->D; d++) {
             float half[2];
             for (int i = 0; i < 2; i++)
-                half[i] = bf16(mul_ftz(mul_ftz(g[i].O[r * c->D + d], weight[i]), inverse[i]));
+                half[i] = bf16(fast_mul(fast_mul(g[i].O[r * c->D + d], weight[i]), inverse[i]));
             out->O[r * c->D + d] = add_halves(half[0], half[1]);
         }
     }
@@ -206,7 +195,7 @@ static void take_piece(const struct decode_case *c, int x, const struct piece *p
 static void run_block(const struct decode_case *c, const struct xqa_options *options, int64_t block,
                       struct partial *out)
 {
-    float root = c->D == 256 ? from_bits(0x3d800000) : from_bits(0x3db504f3);
+    float root = oracle_scale(1, (int)c->D);
     float scale = (options->q_scale == 0 ? 1 : options->q_scale) * root;
     float slot[PIECES][ROWS], *V = malloc((size_t)c->D * PIECE * sizeof *V);
     struct gemm1 g[2];
@@ -245,18 +234,18 @@ static void merge_row(const struct decode_case *c, const struct partial *partial
     for (int64_t n = 0; n < c->splits; n++)
         top = larger(top, partials[n].G[r]);
     for (int64_t n = 0; n < c->splits; n++) {
-        w[n] = mul_ftz(partials[n].L[r], e_to(add_ftz(partials[n].G[r], -top)));
-        T[n % groups] = add_ftz(T[n % groups], w[n]);
+        w[n] = fast_mul(partials[n].L[r], fast_exp(fast_sub(partials[n].G[r], top)));
+        T[n % groups] = fast_add(T[n % groups], w[n]);
     }
-    float inverse = reciprocal(groups == 2 ? add_ftz(T[0], T[1]) : T[0]);
+    float inverse = fast_rcp(groups == 2 ? fast_add(T[0], T[1]) : T[0]);
     for (int64_t d = 0; d < c->D; d++) {
         float A[2] = {0, 0};
         for (int64_t n = 0; n < c->splits; n++)
             if (partials[n].L[r] != 0)
-                A[n % groups] = fma_ftz(partials[n].O[r * c->D + d], w[n], A[n % groups]);
-        out[d] = mul_ftz(A[0], inverse);
-        out[d] = groups == 1 ? oracle_half(out[d], c->out)
-                             : add_halves(bf16(out[d]), bf16(mul_ftz(A[1], inverse)));
+                A[n % groups] = fast_fma(partials[n].O[r * c->D + d], w[n], A[n % groups]);
+        out[d] = fast_mul(A[0], inverse);
+        out[d] = groups == 1 ? oracle_rounded_to(c->out, out[d])
+                             : add_halves(bf16(out[d]), bf16(fast_mul(A[1], inverse)));
     }
     free(w);
 }

@@ -72,15 +72,16 @@ static void xqa_weights_rounded_again(void **state)
                 {"second tile, second piece: slot 1 was never written", 320, 384, false, false},
                 {"the same, written for the second row's sake", 320, 384, true, true}};
     int visible = 0;
-    float s = oracle_exp_product(-1, true);
+    float s = fast_exp(-1);
     for (int i = 0; i < COUNT(rows) * 64; i++) {
         int row = i % COUNT(rows);
-        float y = bf16(-0.01f * (float)(i / COUNT(rows) + 1)), bias = rows[row].hinted ? LOG2E : 0;
-        float p = bf16(oracle_exp2(fmaf(y, LOG2E, -bias)));
-        float others = rows[row].hinted ? bf16(oracle_exp2(-LOG2E)) : 1, l = 63 * others + p;
+        float y = bf16(-0.01f * (float)(i / COUNT(rows) + 1)),
+              bias = rows[row].hinted ? ORACLE_LOG2E : 0;
+        float p = bf16(plain_exp2(fmaf(y, ORACLE_LOG2E, -bias)));
+        float others = rows[row].hinted ? bf16(plain_exp2(-ORACLE_LOG2E)) : 1, l = 63 * others + p;
         if (!rows[row].hinted)
             l = l * s;
-        float again = bf16(p * bf16(s)), inverse = oracle_reciprocal((float)rows[row].ones + l);
+        float again = bf16(p * bf16(s)), inverse = 1 / ((float)rows[row].ones + l);
         float want = bf16((rows[row].hinted ? p : again) * inverse);
         visible += !rows[row].hinted && want != bf16(p * s * inverse);
         float got = xqa_last_weight(rows[row].ones, rows[row].keys, y, rows[row].second);
@@ -142,8 +143,8 @@ static float of_equal_scores(void (*run)(const struct decode_case *, float *), i
 static void merges(void **state)
 {
     (void)state;
-    const float third = bf16(1.0f / 3), p = bf16(oracle_reciprocal(88));
-    const float in_600 = oracle_reciprocal(600), in_88 = oracle_reciprocal(88);
+    const float third = bf16(1.0f / 3), p = bf16(1.0f / 88);
+    const float in_600 = 1.0f / 600, in_88 = 1.0f / 88;
     const float paged_2 = bf16(88 * bf16(p * third)); /* 8 + 7 bits: the sum is exact */
     float trt = fmaf(bf16(88 * third), 1, 512);
     float third_88 = bf16(88 * third * in_88);
@@ -153,16 +154,13 @@ static void merges(void **state)
     } rows[] = {
         {"paged", of_equal_scores(paged, 600, 512, third, 0),
          fmaf(paged_2 * 88, in_600, 512 * in_600)},
-        {"xqa", of_equal_scores(xqa, 344, 256, third, 2),
-         fmaf(third_88, 88, 256) * oracle_reciprocal(344)},
-        {"trtllm", of_equal_scores(trtllm, 216, 128, third, 0),
-         (trt - 384) * oracle_reciprocal(216)},
-        {"unified", of_equal_scores(unified, 24, 16, third, 16),
-         (16 + 8 * third) * oracle_reciprocal(24)},
+        {"xqa", of_equal_scores(xqa, 344, 256, third, 2), fmaf(third_88, 88, 256) * (1.0f / 344)},
+        {"trtllm", of_equal_scores(trtllm, 216, 128, third, 0), (trt - 384) * (1.0f / 216)},
+        {"unified", of_equal_scores(unified, 24, 16, third, 16), (16 + 8 * third) * (1.0f / 24)},
         {"sglang", of_equal_scores(sglang, 40, 32, third, 2),
          /* weights relative to the larger LSE, log 32 */
-         fmaf(oracle_exp_product(oracle_log(8) - oracle_log(32), false), 8 * third / 8, 1) *
-             oracle_reciprocal(1 + oracle_exp_product(oracle_log(8) - oracle_log(32), false))}};
+         fmaf(plain_exp_product(plain_log(8) - plain_log(32)), 8 * third / 8, 1) *
+             (1 / (1 + plain_exp_product(plain_log(8) - plain_log(32))))}};
     for (int i = 0; i < COUNT(rows); i++)
         if (to_bits(rows[i].got) != to_bits(rows[i].want))
             fail_msg("%s: %a, not %a", rows[i].name, rows[i].got, rows[i].want);
@@ -178,14 +176,14 @@ static void triton_tree(void **state)
         float q[16] = {1}, k[32 * 16] = {0}, v[32 * 16] = {0}, p[32], W[4], O[16];
         for (int t = 0; t < 32; t++) {
             k[16 * t] = t == 0 ? 0 : -(float)(draw(&seed) % 256) / 64;
-            p[t] = oracle_exp_product(k[16 * t], false);
+            p[t] = plain_exp_product(k[16 * t]);
         }
         v[0] = 1;
         for (int w = 0; w < 4; w++) {
             const float *x = p + 8 * w;
             W[w] = ((x[0] + x[1]) + (x[4] + x[5])) + ((x[2] + x[3]) + (x[6] + x[7]));
         }
-        float want = oracle_reciprocal((W[0] + W[2]) + (W[1] + W[3]));
+        float want = 1 / ((W[0] + W[2]) + (W[1] + W[3]));
         struct decode_case c = {1, 32, 16, q, k, v, ORACLE_BF16, ORACLE_FP32, 1, ORACLE_SM90, 8};
         sglang(&c, O);
         expect_equal("sglang, one tile", O, &want, 1);
