@@ -16,14 +16,9 @@
 #include <stdlib.h>
 
 #include "reference/dyadic.h"
+#include "reference/exact_scores.h"
 
 enum { GUARD = 32 };
-
-struct scores {
-    int64_t count;
-    int64_t *key;  /* visible keys, ascending */
-    mpfr_t *score; /* then the weights e^(s - M) */
-};
 
 static mpfr_prec_t score_precision(const struct problem *p, const mpfr_t dot, mpfr_prec_t working)
 {
@@ -33,32 +28,46 @@ static mpfr_prec_t score_precision(const struct problem *p, const mpfr_t dot, mp
     return working + (exponent > 0 ? exponent : 0);
 }
 
-/* s = value * dot / sqrt(root), then c tanh(s / c). */
-static void score_of(const struct problem *p, mpfr_t s, const mpfr_t dot, mpfr_prec_t working)
+void exact_scale(mpfr_t factor, const struct problem *p)
+{
+    mpfr_sqrt_ui(factor, (unsigned long)p->scale.root, MPFR_RNDN);
+    mpfr_d_div(factor, p->scale.value, factor, MPFR_RNDN);
+}
+
+/* s = value * dot / sqrt(root), then c tanh(s / c); slope, unless NULL: sech(s / c)^2 or 1. */
+static void score_of(const struct problem *p, mpfr_t s, mpfr_ptr slope, const mpfr_t dot,
+                     mpfr_prec_t working)
 {
     mpfr_prec_t precision = score_precision(p, dot, working);
     mpfr_t factor;
     mpfr_init2(factor, precision);
     mpfr_set_prec(s, precision);
-    mpfr_sqrt_ui(factor, (unsigned long)p->scale.root, MPFR_RNDN);
-    mpfr_d_div(factor, p->scale.value, factor, MPFR_RNDN);
+    exact_scale(factor, p);
     mpfr_mul(s, dot, factor, MPFR_RNDN);
+    if (slope != NULL)
+        mpfr_set_ui(slope, 1, MPFR_RNDN);
     if (p->softcap > 0) {
         mpfr_div_d(s, s, p->softcap, MPFR_RNDN);
+        if (slope != NULL) {
+            mpfr_sech(slope, s, MPFR_RNDN);
+            mpfr_sqr(slope, slope, MPFR_RNDN);
+        }
         mpfr_tanh(s, s, MPFR_RNDN);
         mpfr_mul_d(s, s, p->softcap, MPFR_RNDN);
     }
     mpfr_clear(factor);
 }
 
-static void scores_visible(struct scores *all, const struct head *h, int64_t r, mpfr_prec_t working)
+void scores_new(struct scores *all, const struct head *h, int64_t r, mpfr_prec_t working,
+                bool slopes)
 {
     const struct problem *p = h->problem;
     double *q = malloc((size_t)h->D * sizeof *q), *k = malloc((size_t)h->D * sizeof *k);
     all->count = 0;
     all->key = malloc(((size_t)h->Nk + 1) * sizeof *all->key);
     all->score = malloc(((size_t)h->Nk + 1) * sizeof *all->score);
-    assert(q && k && all->key && all->score);
+    all->slope = slopes ? malloc(((size_t)h->Nk + 1) * sizeof *all->slope) : NULL;
+    assert(q && k && all->key && all->score && (!slopes || all->slope));
     tensor_row(&p->q, h->batch, h->head, h->q0 + r, h->D, q);
     mpfr_t dot;
     mpfr_init2(dot, 64);
@@ -68,7 +77,9 @@ static void scores_visible(struct scores *all, const struct head *h, int64_t r, 
         tensor_row(&p->k, h->batch, h->kv_head, h->k0 + c, h->D, k);
         dot_exact(dot, q, k, h->D);
         mpfr_init2(all->score[all->count], working);
-        score_of(p, all->score[all->count], dot, working);
+        if (slopes)
+            mpfr_init2(all->slope[all->count], working);
+        score_of(p, all->score[all->count], slopes ? all->slope[all->count] : NULL, dot, working);
         all->key[all->count++] = c;
     }
     mpfr_clear(dot);
@@ -76,24 +87,35 @@ static void scores_visible(struct scores *all, const struct head *h, int64_t r, 
     free(k);
 }
 
-/* The largest score; NaN when one is NaN.  At least one score. */
-static void largest(mpfr_t M, const struct scores *all)
+void scores_free(struct scores *all)
+{
+    for (int64_t j = 0; j < all->count; j++) {
+        mpfr_clear(all->score[j]);
+        if (all->slope != NULL)
+            mpfr_clear(all->slope[j]);
+    }
+    free(all->slope);
+    free(all->score);
+    free(all->key);
+}
+
+int64_t scores_largest(mpfr_t M, const struct scores *all)
 {
     int64_t best = 0;
     for (int64_t j = 0; j < all->count; j++) {
         if (mpfr_nan_p(all->score[j])) {
             mpfr_set_nan(M);
-            return;
+            return j;
         }
         if (mpfr_greater_p(all->score[j], all->score[best]))
             best = j;
     }
     mpfr_set_prec(M, mpfr_get_prec(all->score[best]));
     mpfr_set(M, all->score[best], MPFR_RNDN);
+    return best;
 }
 
-/* score[j] becomes e^(s_j - M), and l their sum. */
-static void weigh(struct scores *all, const mpfr_t M, mpfr_prec_t working, mpfr_t l)
+void scores_weigh(struct scores *all, const mpfr_t M, mpfr_prec_t working, mpfr_t l)
 {
     mpfr_t x;
     mpfr_init2(x, working);
@@ -163,15 +185,15 @@ void exact_row(const struct head *h, int64_t r, mpfr_prec_t precision, mpfr_t *O
     struct scores all;
     mpfr_t M, l;
     mpfr_inits2(working, M, l, (mpfr_ptr)0);
-    scores_visible(&all, h, r, working);
+    scores_new(&all, h, r, working, false);
     if (all.count > 0)
-        largest(M, &all);
+        scores_largest(M, &all);
     if (all.count == 0) {
         row_without_maximum(h, O, false, lse, false);
     } else if (!mpfr_number_p(M)) {
         row_without_maximum(h, O, true, lse, mpfr_nan_p(M) || mpfr_sgn(M) > 0);
     } else {
-        weigh(&all, M, working, l);
+        scores_weigh(&all, M, working, l);
         if (O != NULL)
             weighted_mean(h, &all, l, working, O);
         if (lse != NULL) {
@@ -179,9 +201,6 @@ void exact_row(const struct head *h, int64_t r, mpfr_prec_t precision, mpfr_t *O
             mpfr_add(lse, M, l, MPFR_RNDN);
         }
     }
-    for (int64_t j = 0; j < all.count; j++)
-        mpfr_clear(all.score[j]);
-    free(all.score);
-    free(all.key);
+    scores_free(&all);
     mpfr_clears(M, l, (mpfr_ptr)0);
 }
