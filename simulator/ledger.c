@@ -23,6 +23,7 @@ struct ledger {
     size_t decision_count, decision_room, next_decision;
     uint32_t calls, call; /* recorded; reached by the replay */
     int64_t first_nonfinite;
+    enum site nonfinite_site;
     bool replaying;
     uint64_t sites;
     struct lift lift;
@@ -46,6 +47,7 @@ struct ledger *ledger_new(void)
     if (l == NULL)
         abort();
     l->first_nonfinite = -1;
+    l->nonfinite_site = SITE_NONE;
     return l;
 }
 
@@ -67,6 +69,19 @@ size_t ledger_bytes(const struct ledger *l)
 int64_t ledger_first_nonfinite(const struct ledger *l)
 {
     return l->first_nonfinite;
+}
+
+enum site ledger_nonfinite_site(const struct ledger *l)
+{
+    return l->nonfinite_site;
+}
+
+uint64_t ledger_sites(const struct ledger *l)
+{
+    uint64_t sites = 0;
+    for (size_t i = 0; i < l->count; i++)
+        sites |= UINT64_C(1) << l->entries[i].site;
+    return sites;
 }
 
 /* Logs errors unless all are zero. */
@@ -100,8 +115,10 @@ static void perform_record(struct run *r, const struct call *c)
     lift_operands(&l->lift, r, c);
     perform_plain(r, c);
     lift_errors(&l->lift, r, c, error + n, error, &finite);
-    if (!finite && l->first_nonfinite < 0)
+    if (!finite && l->first_nonfinite < 0) {
         l->first_nonfinite = l->calls;
+        l->nonfinite_site = c->site;
+    }
     if (c->arg_site != SITE_NONE)
         ledger_log(l, c, c->arg_site, error + n);
     ledger_log(l, c, c->site, error);

@@ -15,6 +15,9 @@ void ledger_free(struct ledger *l);
 size_t ledger_bytes(const struct ledger *l);
 /* A non-finite error was met (and logged as 0) at this call; -1: none.  There attribution stops. */
 int64_t ledger_first_nonfinite(const struct ledger *l);
+enum site ledger_nonfinite_site(const struct ledger *l); /* of that call; SITE_NONE: there is none */
+/* Sites at which some error was not 0: bit 1 << site. */
+uint64_t ledger_sites(const struct ledger *l);
 
 /* r records from here on.  Exact verbs run in `exact` (double, or mpfr at `precision`). */
 void ledger_record(struct ledger *l, struct run *r, const struct arithmetic *exact, int precision);
