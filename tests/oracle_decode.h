@@ -69,7 +69,7 @@ enum triton_order {
     TRITON_DEFAULT,  /* rows of weights: FRAGMENTS, see below; segments: STRIDED */
     TRITON_CHAIN,    /* x0 + x1 + x2 ... */
     TRITON_STRIDED,  /* owner i: a chain of x[i], x[i + owners] ...; then a butterfly */
-    TRITON_FRAGMENTS /* the tensor core's layout: 8 columns to a warp, the next 8 to the next, around
+    TRITON_FRAGMENTS /* the tensor core's layout: 8 columns to a warp, the next 8 to the next, round
                         `owners` warps; lane t of a quad a chain of its columns 2t, 2t + 1; then
                         butterflies over the quad, over the warps */
 };

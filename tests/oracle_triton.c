@@ -97,7 +97,7 @@ static void start_row(struct row *s, int64_t r, float L, float *acc)
         acc[d] = 0;
 }
 
-/* Weights p of the tokens first .. end - 1, relative to m; the old state is worth alpha of itself. */
+/* Weights p of the tokens first .. end - 1, relative to m; the state so far counts alpha. */
 static void take_weights(struct row *s, const float *p, int64_t first, int64_t end, float m,
                          float alpha)
 {

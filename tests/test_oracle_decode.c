@@ -99,8 +99,8 @@ static void one_token(void **state)
 }
 
 /* Equal scores and equal values: the output is that value, if no token is lost and sums are good to
-   an ulp of 16 bits.  Paged attention rounds 1 / keys to bf16, and XQA with D = 128 adds halves in bf16: there
-   only powers of 2. */
+   an ulp of 16 bits.  Paged attention rounds 1 / keys to bf16, and XQA with D = 128 adds halves in
+   bf16: there only powers of 2. */
 static void equal_values(void **state)
 {
     (void)state;
