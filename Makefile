@@ -136,9 +136,9 @@ dist:
 deps:
 	@tests/deps.sh
 
-## make check-docs what README shows is what the command prints
+## make check-docs what README and the manual show is what the command prints
 check-docs: all
-	@FLASHULP_BUILD=$(B) tests/check_readme.sh
+	@FLASHULP_BUILD=$(B) tests/check_docs.sh
 
 check-arrows:
 	@tests/check_arrows.sh

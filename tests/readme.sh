@@ -1,6 +1,6 @@
 #!/bin/sh
 # Prints README.md with the output of the commands named in its comments, "<!-- VERB ... -->" up to
-# "<!-- end -->".  usage: tests/readme.sh BUILD > new; check_readme.sh compares it with README.md.
+# "<!-- end -->".  usage: tests/readme.sh BUILD > new; check_docs.sh compares it with README.md.
 flashulp="$1/flashulp"
 copying=yes
 while IFS= read -r line; do

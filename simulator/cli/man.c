@@ -22,6 +22,14 @@ static void roff(const char *text)
     }
 }
 
+/* One line of several, with its end. */
+static void roff_line(const char *lines)
+{
+    char line[160];
+    snprintf(line, sizeof line, "%.*s\n", (int)strcspn(lines, "\n"), lines);
+    roff(line);
+}
+
 static void title(const char *name, const char *meaning)
 {
     printf(".\\\" Made by flashulp --man from its tables of verbs and options.\n.TH ");
@@ -68,6 +76,54 @@ static void option_sections(unsigned groups)
     }
 }
 
+static const struct {
+    enum command command;
+    const char *meaning, *transcript;
+} examples[] = {
+#define MAN_EXAMPLE(command, meaning, transcript) {COMMAND_##command, meaning, transcript},
+#include "simulator/cli/man_examples.def"
+#undef MAN_EXAMPLE
+};
+enum { EXAMPLES = sizeof examples / sizeof examples[0] };
+
+/* A new paragraph, but for the first of its section. */
+static void example_begin(int n, bool *first)
+{
+    printf("%s", *first ? "" : ".PP\n");
+    roff(examples[n].meaning);
+    printf("\n.PP\n.nf\n");
+    *first = false;
+}
+
+static void verb_examples(enum command command)
+{
+    bool first = true;
+    printf(".SH EXAMPLES\n");
+    for (int n = 0; n < EXAMPLES; n++) {
+        if (examples[n].command != command)
+            continue;
+        example_begin(n, &first);
+        roff(examples[n].transcript);
+        printf(".fi\n");
+    }
+}
+
+/* The commands of every verb's first example, without what they print. */
+static void front_examples(void)
+{
+    bool first = true;
+    printf(".SH EXAMPLES\n");
+    for (int n = 0; n < EXAMPLES; n++) {
+        if (n > 0 && examples[n - 1].command == examples[n].command)
+            continue;
+        example_begin(n, &first);
+        for (const char *at = examples[n].transcript; *at != 0; at += strcspn(at, "\n") + 1)
+            if (at[0] == '$')
+                roff_line(at);
+        printf(".fi\n");
+    }
+}
+
 static void ending(void)
 {
     printf(".SH EXIT STATUS\n0: yes, equal or done; 1: no; 2: bad usage or input, after one "
@@ -79,8 +135,9 @@ static void ending(void)
            ".TP\n.B NO_COLOR\nno colour on terminals either\n");
 }
 
-static void verb_page(const struct command_info *info)
+static void verb_page(enum command command)
 {
+    const struct command_info *info = command_info(command);
     char name[64];
     snprintf(name, sizeof name, "flashulp-%s", info->name);
     title(name, info->meaning);
@@ -90,6 +147,7 @@ static void verb_page(const struct command_info *info)
     if (info->groups & GROUP_PROBLEM)
         problem_section();
     option_sections(info->groups);
+    verb_examples(command);
     ending();
     printf(".SH SEE ALSO\n.BR flashulp (1)\n");
 }
@@ -109,6 +167,7 @@ static void front_page(void)
     printf(".SH OPTIONS\n.TP\n.B \\-\\-version\nrelease and revision\n"
            ".TP\n.BI \\-\\-man \" \" \\fR[\\fPVERB\\fR]\nthis page, or the verb's\n"
            ".TP\n.BI \\-\\-completion \" SHELL\"\ncompletion for bash, zsh or fish\n");
+    front_examples();
     ending();
 }
 
@@ -121,7 +180,7 @@ int cli_man(const char *verb)
     }
     for (int c = 0; c < COMMAND_COUNT; c++) {
         if (strcmp(command_info((enum command)c)->name, verb) == 0) {
-            verb_page(command_info((enum command)c));
+            verb_page((enum command)c);
             return 0;
         }
     }
