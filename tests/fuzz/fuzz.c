@@ -1,16 +1,27 @@
 /* fuzz.c: see fuzz.h. */
 #include "tests/fuzz/fuzz.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+static char input[256];
+
+void fuzz_name_input(const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(input, sizeof input, format, arguments);
+    va_end(arguments);
+}
+
 void fuzz_require(bool holds, const char *what)
 {
     if (holds)
         return;
-    fprintf(stderr, "does not hold: %s\n", what);
+    fprintf(stderr, "%s\ndoes not hold: %s\n", input, what);
     abort();
 }
 

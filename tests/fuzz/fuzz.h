@@ -16,8 +16,9 @@
 typedef void fuzz_target(const uint8_t *data, size_t size);
 fuzz_target fuzz_trace, fuzz_npy, fuzz_npz, fuzz_safetensors, fuzz_device, fuzz_lengths;
 
-/* Ends the program, naming what does not hold. */
+/* Ends the program, naming what does not hold, and of which input if it was named. */
 void fuzz_require(bool holds, const char *what);
+void fuzz_name_input(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* One line of printable characters. */
 void fuzz_require_sentence(const struct message *why);
 /* The bytes as a file, one at a time; its path.  The others are free for what is written. */

@@ -6,7 +6,7 @@
 set -u
 build=$1-fuzz seconds=$2
 shift 2
-make=${MAKE:-make}
+unset MAKEFLAGS # a -j of the caller's: its job server is not ours
 cc=${FUZZ_CC:-clang}
 common="-std=c11 -D_POSIX_C_SOURCE=200809L -ffp-contract=off -I. -g -O1 -fno-omit-frame-pointer"
 sanitize="-fsanitize=address,undefined -fno-sanitize-recover=undefined"
@@ -76,7 +76,7 @@ mkdir -p "$build/crashers"
 command -v "$cc" >/dev/null 2>&1 || skip "no clang; apt-get install clang llvm libclang-rt-dev"
 can_fuzz || skip "this clang has no libFuzzer; apt-get install clang llvm libclang-rt-dev"
 echo "building in $build: a minute or two"
-"$make" --no-print-directory -s "B=$build" "CC=$cc" OPT=-O1 \
+make --no-print-directory -s "-j$(nproc 2>/dev/null || echo 1)" "B=$build" "CC=$cc" OPT=-O1 \
     CFLAGS="-g -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer" \
     "$build/libflashulp.a" || exit 2
 printf '%-12s %12s %17s %7s %9s %6s\n' target executions "edges reached" lines seconds found
