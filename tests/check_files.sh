@@ -2,25 +2,19 @@
 # Whatever a name may stand for, given to every verb and option that takes a file: exit 2, one whole
 # sentence, at once and in little memory.  TAP.  usage: tests/check_files.sh   (FLASHULP_BUILD: build)
 program=$(cd "${FLASHULP_BUILD:-build}" && pwd)/flashulp
+. "$(dirname "$0")/tap.sh"
 readers=$(cd tests/data/readers && pwd) traces=$(cd tests/fuzz/corpus/trace && pwd)
 folder=$(mktemp -d) && trap 'rm -rf "$folder"' EXIT INT TERM
 cd "$folder" || exit 1
-count=0 failed=0
 case $program in *-asan/*) memory=unlimited ;; *) memory=1000000 ;; esac # KiB of address space
 
 # refused SENTENCE VERB WORDS...
 refused() {
     want="flashulp $1"
     shift
-    count=$((count + 1))
     got=$(ulimit -v $memory && timeout 20 "$program" "$@" 2>&1 </dev/null)
     status=$?
-    if [ $status -eq 2 ] && [ "$got" = "$want" ]; then
-        echo "ok $count - refused: flashulp $*"
-    else
-        printf '%s\n' "not ok $count - flashulp $*" "# exit $status: $got" "# want: $want"
-        failed=$((failed + 1))
-    fi
+    same "refused: flashulp $*" "exit $status: $got" "exit 2: $want"
 }
 
 # Every place for a file to be read: what stands there, and why it is refused.
@@ -81,5 +75,4 @@ fi
 mkdir out.json && nowhere out.json && rmdir out.json
 mkfifo out.json && nowhere out.json && rm out.json
 ln -s /dev/null out.json && nowhere out.json
-echo "1..$count"
-[ $failed -eq 0 ]
+plan_end
