@@ -30,7 +30,7 @@ CLI_OBJ  := $(patsubst %.c,$(B)/%.o,$(wildcard simulator/cli/*.c $(GSL_ONLY)))
 TESTS    := $(patsubst tests/%.c,$(B)/tests/%,$(wildcard tests/test_*.c)) $(B)/tests/digests
 BENCHES  := $(patsubst tests/bench/%.c,$(B)/tests/bench/%,$(wildcard tests/bench/bench_*.c))
 
-.PHONY: all help demo test test-full test-asan fuzz bench clean check-arrows check-docs deps install uninstall dist FORCE
+.PHONY: all help demo test test-full test-asan bench clean check-arrows check-docs deps install uninstall dist FORCE
 all: $(B)/flashulp
 
 help:
@@ -41,7 +41,6 @@ help:
 ## make test       the same, then every test of the suite (under 20 minutes on two cores)
 ## make test-full  the long proofs too: all 2^32 inputs, other compilers, levels and processors
 ## make test-asan  the tests under the address and undefined-behaviour sanitizers
-## make fuzz       every reader under libFuzzer, SECONDS=60 each (needs clang)
 ## make bench      speed, as ratios in one run
 ## make install    program, library, manual and data under PREFIX (/usr/local); make uninstall
 ## make dist       build/flashulp-VERSION.tar.gz
@@ -81,20 +80,14 @@ $(B)/libflashulp.so: $(LIB_OBJ)
 $(B)/flashulp: $(CLI_OBJ) $(B)/libflashulp.a
 	$(CC) $(ALL) -o $@ $^ -lgsl -lgslcblas $(LDLIBS)
 
-$(B)/tests/%: tests/%.c $(B)/libflashulp.a
-	@mkdir -p $(@D)
-	$(CC) $(ALL) -o $@ $(filter %.c %.o,$^) $(filter %.a,$^) -lcmocka $(LDLIBS)
+# The judges, and what tests share: each test takes what it needs.
+$(B)/tests/libjudges.a: $(patsubst %.c,$(B)/%.o,$(wildcard tests/oracle_*.c tests/*_case.c))
+	@rm -f $@
+	$(AR) rcs $@ $^
 
-ORACLE   := $(B)/tests/test_oracle $(B)/tests/test_oracle_number $(B)/tests/test_oracle_second
-$(ORACLE) $(B)/tests/test_algorithms: tests/oracle_attention.c tests/oracle_number.c
-$(B)/tests/test_round $(B)/tests/test_round_double: tests/oracle_number.c
-$(B)/tests/test_decode: tests/oracle_groups.c tests/oracle_attention.c tests/oracle_number.c
-$(B)/tests/test_verbs: tests/verb_case.c
-$(B)/tests/test_fuzz: $(filter-out tests/fuzz/entry.c,$(wildcard tests/fuzz/*.c))
-$(B)/tests/test_oracle_mma: tests/oracle_mma.c
-$(B)/tests/test_oracle_decode $(B)/tests/test_oracle_decode_by_hand: $(addprefix tests/oracle_,scalar.c mma.c decode.c xqa.c paged.c triton.c trtllm.c)
-KERNEL_ORACLE := $(addprefix tests/oracle_,mma.c scalar.c fa2.c fa1.c)
-$(B)/tests/test_oracle_kernels $(B)/tests/test_oracle_kernel_sums: $(KERNEL_ORACLE)
+$(B)/tests/%: tests/%.c $(B)/tests/libjudges.a $(B)/libflashulp.a
+	@mkdir -p $(@D)
+	$(CC) $(ALL) -o $@ $< $(filter %.o %.a,$^) -lcmocka $(LDLIBS)
 
 $(B)/tests/test_inputs: $(B)/simulator/inputs.o
 $(B)/tests/test_inputs: LDLIBS := $(B)/libflashulp.a -lgsl -lgslcblas $(LDLIBS)
@@ -114,14 +107,14 @@ BUILD     = $(MAKE) -q $(B)/flashulp >/dev/null 2>&1 || echo "building: a minute
 demo: deps
 	@$(BUILD) all && tests/demo.sh $(B)
 
-test test-full: deps
-	@$(BUILD) all $(TESTS) && tests/run.sh $(B) $(if $(filter test-full,$@),full,quick)
+test: deps
+	@$(BUILD) all $(TESTS) && tests/run.sh $(B) quick
+
+test-full: deps
+	@$(BUILD) all $(TESTS) && tests/run.sh $(B) full
 
 test-asan:
 	@$(MAKE) --no-print-directory B=$(B)-asan OPT=-O1 CFLAGS="-g -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer" test
-
-fuzz:
-	@tests/fuzz/run.sh $(B) $(or $(SECONDS),60)
 
 bench:
 	@$(MAKE) --no-print-directory -s $(BENCHES) && tests/bench/run.sh $(B)

@@ -14,7 +14,6 @@ static bool nothing_else_chosen(const struct scenario *s, struct message *why)
         {OPTION_ALGORITHM, "names a listing, --kernel a model; one of them is right"},
         {OPTION_TILE, "a kernel has its own tiles"},
         {OPTION_KV, "a kernel has its own order of key tiles"},
-        {OPTION_SPLITS, "is decode's; the kernel and --device say how the keys are cut"},
         {OPTION_GROUP_TOKENS, "is decode's; the kernel and --device say how the keys are cut"},
         {OPTION_GROUPING, "is decode's; the kernel and --device say how the keys are cut"},
         {OPTION_FAULT, "a kernel has no such switches; --option has its own"},
@@ -22,6 +21,20 @@ static bool nothing_else_chosen(const struct scenario *s, struct message *why)
     for (size_t i = 0; i < sizeof none / sizeof *none; i++)
         if (s->given[none[i].option])
             return refuse(why, "%s: %s", option_info(none[i].option)->name, none[i].reason);
+    return true;
+}
+
+/* --splits: what a caller may ask of kernels that split. */
+static bool read_splits(const struct scenario *s, struct kernel_choice *c, struct message *why)
+{
+    int64_t splits;
+    if (s->value[OPTION_SPLITS] == NULL)
+        return true;
+    if (!(kernel_info(c->kernel)->flags & GROUPED))
+        return refuse(why, "--splits: %s does not split the keys", kernel_info(c->kernel)->name);
+    if (!parse_integer("--splits", s->value[OPTION_SPLITS], 1, SPLIT_LARGEST, &splits, why))
+        return false;
+    c->launch.num_splits = (int)splits;
     return true;
 }
 
@@ -67,7 +80,7 @@ bool scenario_kernel(const struct scenario *s, const struct scenario_input *in,
         return refuse(why, "--device %.60s: --kernel %.60s names one already", device,
                       s->value[OPTION_KERNEL]);
     return (device == NULL || kernel_on_device(c, device, why)) &&
-           read_switches(s->value[OPTION_SWITCH], c, why) &&
+           read_switches(s->value[OPTION_SWITCH], c, why) && read_splits(s, c, why) &&
            kernel_takes(c, &in->problem, in->input_format, why) &&
            kernel_plan(c, &in->problem, why) &&
            kernel_policy(c, &in->problem, in->input_format, &simulation->policy, why) &&

@@ -159,8 +159,12 @@ static bool tiles_fit(const struct problem *p, const struct simulation *simulati
     const int64_t most = (int64_t)1 << 30;
     int64_t rows = a->Bc == 0 ? p->Nq : simulation->choices.Br ? simulation->choices.Br : a->Br;
     int64_t keys = a->Bc == 0 ? p->Nk : simulation->choices.Bc ? simulation->choices.Bc : a->Bc;
-    if (simulation->is_kernel)
-        rows = keys = 256;
+    if (simulation->is_kernel) {
+        int Br, Bc;
+        kernel_info(simulation->kernel.kernel)->tiles(&simulation->kernel, p, &Br, &Bc);
+        rows = Br;
+        keys = Bc;
+    }
     if (p->D >= most || p->Nq >= most || p->Nk >= most)
         return refuse(why, "D %s, Nq %s, Nk %s: each below 2^30 is simulated", grouped(p->D).text,
                       grouped(p->Nq).text, grouped(p->Nk).text);

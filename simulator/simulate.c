@@ -33,12 +33,11 @@ static struct grouping group_keys(const struct choices *c, const struct head *h)
     return g;
 }
 
-/* A kernel's tiles are its own; a row tile is no taller than the head. */
+/* A kernel's tiles are its own. */
 static struct choices kernel_choices(const struct simulation *s, const struct head *h)
 {
     struct choices c = {.kernel = &s->kernel};
     kernel_info(s->kernel.kernel)->tiles(&s->kernel, h->problem, &c.Br, &c.Bc);
-    c.Br = h->Nq < c.Br ? at_least_one(h->Nq) : c.Br;
     return c;
 }
 

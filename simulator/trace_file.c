@@ -263,26 +263,17 @@ bool trace_write(const struct trace *t, const char *path, bool force, struct mes
     return refuse(why, "%s: not written: no memory for a chunk of the trace", path);
 }
 
-/* Puts the file's name before the reason. */
-static struct trace *refuse_file(const char *path, struct message *why)
-{
-    const struct message reason = *why;
-    refuse(why, "%s: %s", path, reason.text);
-    return NULL;
-}
-
 struct trace *trace_read(const char *path, struct message *why)
 {
-    unsigned char head[TRACE_HEADER_BYTES], *bytes;
+    unsigned char *bytes;
     size_t size;
-    if (!file_read_head(path, head, sizeof head, &size, why))
-        return NULL;
-    /* A file of another kind may be huge: it is refused before it is read. */
-    if (!trace_check_header(head, size, why))
-        return refuse_file(path, why);
     if (!file_read(path, SIZE_MAX - 1, &bytes, &size, why))
         return NULL;
     struct trace *t = trace_parse(bytes, size, why);
     free(bytes);
-    return t != NULL ? t : refuse_file(path, why);
+    if (t == NULL) {
+        const struct message reason = *why;
+        refuse(why, "%s: %s", path, reason.text);
+    }
+    return t;
 }

@@ -39,13 +39,6 @@ struct narrow_row {
 static const struct narrow_row rows[] = {NARROW(ROWS)};
 enum { ROW_COUNT = sizeof rows / sizeof *rows };
 
-static uint32_t bits_of_float(float x)
-{
-    uint32_t bits;
-    memcpy(&bits, &x, sizeof bits);
-    return bits;
-}
-
 static float float_of(uint32_t bits)
 {
     float x;

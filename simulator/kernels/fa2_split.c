@@ -20,7 +20,7 @@ void fa2_split_tiles(const struct kernel_choice *c, const struct problem *p, int
     fa2_tiles(c, p, Br, Bc);
     if (runs_forward(c))
         return;
-    *Br = 64;
+    *Br = p->Nq >= 1 && p->Nq < 64 ? (int)p->Nq : 64;
     *Bc = p->D <= 64 ? 256 : p->D <= 128 ? 128 : 64;
 }
 
