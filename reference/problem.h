@@ -38,6 +38,8 @@ struct problem {
     int tiles;
     int64_t *tile_ends;
     bool scores_given; /* --scores: D = 1, q = 1, scale 1: the keys are the scores */
+    /* Heads of the launch that these belong to, which a GPU's schedule counts; 0: these are all. */
+    int64_t launch_q, launch_kv;
 };
 
 /* One sequence of one query head: the unit of all computation.  Rows q0 .. q0+Nq-1 of the packed

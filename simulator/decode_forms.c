@@ -17,8 +17,8 @@ static const char *const merge_meanings[MERGE_COUNT] = {
 };
 
 static const struct backend_info backends[BACKEND_COUNT] = {
-#define BACKEND(id, name, merge, round_robin, tile, splits, sum_rounded, out_narrow, meaning)      \
-    {name, MERGE_##merge, round_robin, tile, splits, sum_rounded, out_narrow, meaning},
+#define BACKEND(id, name, merge, round_robin, tile, splits, rounded, narrow, rule, meaning)        \
+    {name, MERGE_##merge, round_robin, tile, splits, rounded, narrow, SPLIT_RULE_##rule, meaning},
 #include "simulator/decode.def"
 #undef BACKEND
 };

@@ -18,6 +18,7 @@ struct backend_info {
     bool round_robin;
     int tile, splits; /* splits 0: a group for each tile */
     bool sum_rounded, out_narrow; /* out_narrow: PARTIAL_OUT in the format of OUT */
+    enum split_rule rule;         /* SPLIT_RULE_DECODE: the same groups on every device */
     const char *meaning;
 };
 const struct backend_info *backend_info(enum backend b);

@@ -86,7 +86,8 @@ static bool build_p1(struct problem *p, struct message *why)
 }
 
 /* score(t) = 1 + (t/64 mod 32 - t mod 3) / 8 and value(t) = (22 + 119 t mod 127) / 64, both exact
-   in bf16; query (16, 0, ...), keys (score, 0, ...), scale 1/16, so that every product is exact. */
+   in bf16; query (16, 0, ...), keys (score, 0, ...), scale 1/16, so that every product is exact.
+   One head of a launch of 16 query heads over 4 key heads. */
 static bool build_h200_b200(struct problem *p, struct message *why)
 {
     enum { KEYS = 27525, D = 256 };
@@ -101,7 +102,11 @@ static bool build_h200_b200(struct problem *p, struct message *why)
         for (int d = 1; d < D; d++)
             v[d] = v[0];
     }
-    return single_problem(p, &x, 1.0 / 16, why);
+    if (!single_problem(p, &x, 1.0 / 16, why))
+        return false;
+    p->launch_q = 16;
+    p->launch_kv = 4;
+    return true;
 }
 
 static const struct example_info examples[EXAMPLE_COUNT] = {

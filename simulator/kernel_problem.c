@@ -69,30 +69,36 @@ bool kernel_takes(const struct kernel_choice *c, const struct problem *p, enum f
     return masks_taken(k, p, why);
 }
 
+struct launch problem_launch(const struct problem *p)
+{
+    struct launch l = {.len_q = 1, .dim = p->D, .shortest = p->Nk};
+    l.batch = p->cu_q != NULL ? p->sequences : p->B;
+    l.batch = l.batch > 0 ? l.batch : 1; /* an empty output needs no plan, and gets one */
+    l.heads_q = p->launch_q > 0 ? p->launch_q : p->Hq;
+    l.heads_kv = p->launch_kv > 0 ? p->launch_kv : p->Hkv;
+    for (int64_t n = 0; n < problem_units(p); n += p->Hq) {
+        int64_t length = problem_head(p, n).Nk;
+        l.longest = length > l.longest ? length : l.longest;
+        l.shortest = length < l.shortest ? length : l.shortest;
+    }
+    return l;
+}
+
 bool kernel_plan(struct kernel_choice *c, const struct problem *p, struct message *why)
 {
     const struct kernel_info *k = kernel_info(c->kernel);
     enum split_rule rule;
-    struct launch *l = &c->launch;
+    struct launch l = problem_launch(p);
     if (!(k->flags & GROUPED))
         return true;
     if (!split_rule_from_name(k->name, &rule, why))
         return false;
-    l->batch = p->cu_q != NULL ? p->sequences : p->B;
-    l->batch = l->batch > 0 ? l->batch : 1; /* an empty output needs no plan, and gets one */
-    l->heads_q = p->Hq;
-    l->heads_kv = p->Hkv;
-    l->len_q = 1;
-    l->dim = p->D;
-    l->sms = c->sms;
-    l->longest = 0;
-    l->shortest = p->Nk;
-    for (int64_t n = 0; n < problem_units(p); n += p->Hq) {
-        int64_t length = problem_head(p, n).Nk;
-        l->longest = length > l->longest ? length : l->longest;
-        l->shortest = length < l->shortest ? length : l->shortest;
-    }
-    return split_plan(rule, c->asked, l, &c->plan, why);
+    l.sms = c->sms;
+    l.capacity = c->launch.capacity;
+    l.num_splits = c->launch.num_splits;
+    memcpy(l.option, c->launch.option, sizeof l.option);
+    c->launch = l;
+    return split_plan(rule, c->asked, &c->launch, &c->plan, why);
 }
 
 /* Is there a row that sees no key? */

@@ -118,6 +118,9 @@ bool kernel_policy(const struct kernel_choice *c, const struct problem *p, enum 
 bool kernel_adjust_nothing(const struct kernel_choice *c, const struct problem *p,
                            struct policy *policy, struct message *why);
 
+/* The problem as the launch of a decode kernel, on no device yet. */
+struct launch problem_launch(const struct problem *p);
+
 /* Decode: the group's problem, in which the Hq/Hkv query heads of a key head are the rows of one
    head; no mask.  K and V are views of p's; outputs come in the order of p's.  Nq must be 1. */
 bool kernel_group(const struct problem *p, struct problem *grouped, struct message *why);

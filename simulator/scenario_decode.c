@@ -70,14 +70,63 @@ static bool choose_order(const struct scenario *s, const struct decode_form *f,
     return true;
 }
 
-/* Problem p decides whether tiles of the user's own are in force. */
+/* --device: the groups its kernel would make of the whole launch. */
+static bool plan_groups(const struct scenario *s, const struct decode_form *f,
+                        const struct problem *p, struct choices *c, struct message *why)
+{
+    static const enum option others[] = {OPTION_SPLITS, OPTION_GROUP_TOKENS, OPTION_GROUPING,
+                                         OPTION_TILE};
+    enum split_rule rule = f->backend != NULL ? f->backend->rule : SPLIT_RULE_FA2_SPLIT;
+    struct launch l = problem_launch(p);
+    struct device_record d;
+    struct split_plan plan;
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
+        if (s->given[others[i]])
+            return refuse(why, "--device and %s each say how the keys are cut; one is right",
+                          option_info(others[i])->name);
+    if (rule == SPLIT_RULE_DECODE)
+        return refuse(why, "--device: backend %s makes the same groups on every device",
+                      f->backend->name);
+    if (p->tiles > 0)
+        return refuse(why, "--device: a kernel has its own tiles; leave out the | of --scores");
+    if (!device_lookup(s->value[OPTION_DEVICE], &d, why))
+        return false;
+    l.sms = (int)d.figure[QUANTITY_SMS];
+    if (!split_plan(rule, NULL, &l, &plan, why))
+        return false;
+    c->Bc = (int)plan.block_tokens;
+    c->grouping = (struct grouping){.round_robin = plan.order == GROUPS_ROUND_ROBIN,
+                                    .splits = plan.splits};
+    if (!c->grouping.round_robin && !plan.own_length) /* all sequences are cut like the longest */
+        c->grouping = (struct grouping){.tokens = plan.blocks_per_split * plan.block_tokens};
+    return true;
+}
+
+/* What the options ask for, not planned by a device. */
+static bool read_groups(const struct scenario *s, const struct decode_form *f,
+                        const struct problem *p, struct choices *c, struct message *why)
+{
+    int64_t splits;
+    if (!read_count(s, OPTION_SPLITS, &splits, why) ||
+        !read_count(s, OPTION_GROUP_TOKENS, &c->grouping.tokens, why))
+        return false;
+    if (splits > 0 && c->grouping.tokens > 0)
+        return refuse(why, "--splits and --group-tokens each say how the keys are cut; one is right");
+    if (splits == 0 && c->grouping.tokens == 0 && f->backend != NULL)
+        splits = f->backend->splits;
+    if (splits * p->D >= (int64_t)1 << 30)
+        return refuse(why, "--splits %lld: groups times D below 2^30 is simulated",
+                      (long long)splits);
+    c->grouping.splits = (int)splits;
+    return choose_order(s, f, &c->grouping, why) && choose_group_tile(s, f, c, p->tiles > 0, why);
+}
+
 bool scenario_decode(const struct scenario *s, const struct problem *p, struct choices *c,
                      struct message *why)
 {
     static const enum option own[] = {OPTION_SPLITS, OPTION_GROUP_TOKENS, OPTION_GROUPING};
     static const enum option shared[] = {OPTION_DEVICE, OPTION_SWITCH};
     struct decode_form f;
-    int64_t splits;
     if (!decodes(s)) {
         for (size_t i = 0; i < sizeof own / sizeof own[0]; i++)
             if (s->given[own[i]])
@@ -88,20 +137,10 @@ bool scenario_decode(const struct scenario *s, const struct problem *p, struct c
                               option_info(shared[i])->name);
         return true;
     }
-    if (!decode_form_read(&f, s->value[OPTION_SWITCH], why) ||
-        !read_count(s, OPTION_SPLITS, &splits, why) ||
-        !read_count(s, OPTION_GROUP_TOKENS, &c->grouping.tokens, why))
+    if (!decode_form_read(&f, s->value[OPTION_SWITCH], why))
         return false;
-    if (splits > 0 && c->grouping.tokens > 0)
-        return refuse(why, "--splits and --group-tokens each say how the keys are cut; one is right");
-    if (splits == 0 && c->grouping.tokens == 0 && f.backend != NULL)
-        splits = f.backend->splits;
-    c->grouping.splits = (int)splits;
     c->merge = f.merge;
     c->running_max = f.running_max;
     c->sum_rounded = f.sum_rounded;
-    if (splits * p->D >= (int64_t)1 << 30)
-        return refuse(why, "--splits %lld: groups times D below 2^30 is simulated", (long long)splits);
-    return choose_order(s, &f, &c->grouping, why) &&
-           choose_group_tile(s, &f, c, p->tiles > 0, why);
+    return s->given[OPTION_DEVICE] ? plan_groups(s, &f, p, c, why) : read_groups(s, &f, p, c, why);
 }

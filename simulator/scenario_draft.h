@@ -12,6 +12,7 @@ struct draft {
     bool scores_given;
     int tiles;
     int64_t *tile_ends;
+    int64_t launch_q, launch_kv; /* as a problem's */
     char *name, *remarks;
 };
 

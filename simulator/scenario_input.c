@@ -88,6 +88,8 @@ void draft_from_problem(struct problem *p, struct draft *d)
     d->scores_given = p->scores_given;
     d->tiles = p->tiles;
     d->tile_ends = p->tile_ends;
+    d->launch_q = p->launch_q;
+    d->launch_kv = p->launch_kv;
     *p = (struct problem){0};
 }
 
@@ -253,6 +255,8 @@ static bool finish(const struct scenario *s, struct draft *d, struct scenario_in
     if (!problem_new(p, &d->q, &d->k, &d->v, &d->options, why))
         return false;
     p->scores_given = d->scores_given;
+    p->launch_q = d->launch_q;
+    p->launch_kv = d->launch_kv;
     if (scenario_tile(s) == NULL && d->cu_q == NULL) {
         p->tiles = d->tiles;
         p->tile_ends = d->tile_ends;

@@ -10,6 +10,7 @@
 #include "reference/judge.h"
 #include "simulator/cli/cli.h"
 #include "simulator/cli/run_all.h"
+#include "simulator/cli/run_groups.h"
 #include "simulator/report.h"
 #include "simulator/scenario_parts.h"
 
@@ -232,6 +233,7 @@ static void describe(struct report *r, const struct finished *x)
     report_text(r, "%s   policy %s   exp %s   arithmetic %s\n", simulation_name(s).text,
                 s->policy.name, special, s->arith->name);
     describe_faults(r, s);
+    describe_groups(r, &x->input, s);
     if (s->is_kernel)
         describe_kernel(r, x);
     json_string(r->json, s->is_kernel ? "kernel" : "algorithm", simulation_name(s).text);
