@@ -51,6 +51,12 @@ int group_tile(const struct attention *x, int g, int n)
     return o->round_robin ? g + n * o->splits : g * o->tiles + n;
 }
 
+int group_of(const struct attention *x, int j)
+{
+    const struct grouping *o = &x->choices.grouping;
+    return o->round_robin ? j % o->splits : j / o->tiles;
+}
+
 struct visible visible_tiles(const struct attention *x, int i, int from, int to)
 {
     struct visible v = {x->head, (int64_t)i * x->choices.Br, 0, 0, 0};

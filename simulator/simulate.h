@@ -70,6 +70,7 @@ int query_tiles(const struct attention *x);
    (in the order of choices.descending). */
 int group_tiles(const struct attention *x, int g);
 int group_tile(const struct attention *x, int g, int n);
+int group_of(const struct attention *x, int j); /* the group of key tile j */
 
 void load_q(struct run *r, const struct attention *x, struct tile *Q, int i);
 void load_k(struct run *r, const struct attention *x, struct tile *K, int j);

@@ -33,6 +33,13 @@ static bool of_row(const struct walk *w, size_t event)
     return trace_event(w->trace, event)->i == (uint32_t)w->query_tile;
 }
 
+/* Of decode's groups, each has arrays of its own; Q serves all. */
+static bool of_group(const struct walk *w, size_t event, uint32_t split)
+{
+    const struct event *e = trace_event(w->trace, event);
+    return e->split == split || e->tensor == TENSOR_Q;
+}
+
 /* O~ becomes O by its division: one array under two names. */
 static bool same_array(uint32_t a, uint32_t b)
 {
@@ -47,9 +54,10 @@ static const double *row_values(const struct walk *w, size_t event)
 
 const double *walk_before(const struct walk *w, size_t event, enum tensor_name t, int *cols)
 {
+    uint32_t split = trace_event(w->trace, event)->split;
     while (event-- > 0) {
         const struct event *e = trace_event(w->trace, event);
-        if (!same_array(e->tensor, t) || !of_row(w, event))
+        if (!same_array(e->tensor, t) || !of_row(w, event) || !of_group(w, event, split))
             continue;
         *cols = (int)e->cols;
         return t == TENSOR_K || t == TENSOR_V ? trace_values(w->trace, event)
@@ -92,6 +100,8 @@ static bool made_anew(const struct event *e)
     case STEP_QK:
     case STEP_EXP:
     case STEP_LSE:
+    case STEP_GROUP:
+    case STEP_COMBINE:
         return true;
     case STEP_ROW_MAX:
         return e->tensor == TENSOR_M_TILE;
@@ -197,7 +207,8 @@ static void add_line(struct walk *w, size_t event, int tile, int col)
 /* Output columns are those of --dims; a mask has no numbers. */
 static bool column_wanted(const struct walk *w, const struct event *e, int col)
 {
-    bool output = e->tensor == TENSOR_O || e->tensor == TENSOR_O_ACC || e->tensor == TENSOR_Y;
+    bool output = e->tensor == TENSOR_O || e->tensor == TENSOR_O_ACC || e->tensor == TENSOR_Y ||
+                  e->tensor == TENSOR_GROUP_O;
     for (int64_t d = 0; output && d < w->selection.dims; d++)
         if (w->selection.dim[d] == col)
             return true;
@@ -242,19 +253,19 @@ static void add_step(struct walk *w, const size_t *events, int count, bool after
 /* Divisions by a sum of weights: of P, or of an O~ that had not been divided. */
 static void count_division(struct walk *w, const struct event *e, uint32_t *output)
 {
-    if (e->step == STEP_WEIGHT || (e->step == STEP_NORMALIZE && *output == TENSOR_O_ACC))
+    if (e->step == STEP_WEIGHT || e->tensor == TENSOR_GROUP_O || (e->step == STEP_NORMALIZE && *output == TENSOR_O_ACC))
         w->divisions++;
     if (e->tensor == TENSOR_O || e->tensor == TENSOR_O_ACC)
         *output = e->tensor;
 }
 
-/* The end of a row is NORMALIZE, LSE, STORE, in that order; fa1 normalises in its tiles too. */
+/* The end of a row is NORMALIZE, LSE, STORE, in that order, decode's with COMBINE before; fa1 normalises in its tiles too. */
 static bool after_tiles(const struct walk *w, const size_t *events, size_t count, size_t n)
 {
     enum step step = (enum step)trace_event(w->trace, events[n])->step;
     if (step == STEP_NORMALIZE)
         return n + 1 < count && trace_event(w->trace, events[n + 1])->step == STEP_LSE;
-    return step == STEP_LSE || step == STEP_STORE;
+    return step == STEP_LSE || step == STEP_STORE || step == STEP_COMBINE;
 }
 
 static void tell(struct walk *w)

@@ -75,7 +75,20 @@ struct number_text walk_at_digits(double value, const char *figure)
     return tie ? longer : n;
 }
 
-static const char *tile_equation(const struct event *e)
+/* A merge's line; NULL for other steps. */
+static const char *merge_equation(const struct walk *w, const struct event *e)
+{
+    if (e->step != STEP_COMBINE || w->simulation.is_kernel)
+        return NULL;
+#define MERGE_LINE(merge_id, tensor_id, text)                                                      \
+    if (w->simulation.choices.merge == MERGE_##merge_id && e->tensor == TENSOR_##tensor_id)        \
+        return text;
+#include "simulator/decode.def"
+#undef MERGE_LINE
+    return NULL;
+}
+
+static const char *tile_equation(const struct walk *w, const struct event *e)
 {
     static const char *const equations[STEP_COUNT] = {
 #define STEP(id, label, equation, ...) equation,
@@ -87,7 +100,8 @@ static const char *tile_equation(const struct event *e)
         return text;
 #include "simulator/steps.def"
 #undef LINE
-    return equations[e->step];
+    const char *merge = merge_equation(w, e);
+    return merge != NULL ? merge : equations[e->step];
 }
 
 /* Are the weights relative to their own tile's maximum? */
@@ -145,7 +159,7 @@ void walk_equation(const struct walk *w, size_t event, char *text, size_t room)
     const struct event *e = trace_event(w->trace, event);
     char letter[16];
     text[0] = 0;
-    for (const char *at = tile_equation(e); *at != 0;) {
+    for (const char *at = tile_equation(w, e); *at != 0;) {
         at = next_letter(at, letter);
         strncat(text, row_letter(w, e, letter), room - strlen(text) - 1);
     }
@@ -297,8 +311,12 @@ static int put_letter(struct filled *f, const char *letter, const char *rest)
 char *walk_substituted(const struct walk *w, size_t event, int col)
 {
     struct filled f = {.w = w, .event = event, .e = trace_event(w->trace, event), .col = col};
-    const char *equation = tile_equation(f.e), *right = strstr(equation, "= ");
+    const char *equation = tile_equation(w, f.e), *right = strstr(equation, "= ");
     char letter[16];
+    if (f.e->step == STEP_COMBINE) { /* sums over all groups: in letters */
+        text_append(&f.text, "%s", right != NULL ? right + 2 : equation);
+        return f.text;
+    }
     text_append(&f.text, "%s", "");
     for (const char *at = right != NULL ? right + 2 : equation; *at != 0;) {
         bool name = isalpha((unsigned char)*at);

@@ -87,6 +87,22 @@ golden fa2-4-step-6.txt fa2-4 --step 6
 golden fa2-4-fa1.txt fa2-4 --algorithm fa1
 golden fa2-4-online.txt fa2-4 --algorithm online
 golden fa2-printed.txt fa2-printed
+golden fa2-4-decode.txt fa2-4 --algorithm decode
+
+# --- decode over many tiles: the groups, then the merge
+while IFS= read -r fields; do
+    row "$fields" h200-b200 --algorithm decode --device H200 --dims 0
+done <<'END'
+57 GROUP O_g = O~ / l 1.3283713 1.3293257 -0.12
+L_g = m + ln l 7.5969062 7.5969061 +0.00
+O = sum w_g O_g 1.3241366 1.3250707 -0.12
+3076 STORE O -> bf16 1.3203125 1.3250707 -0.61
+END
+says 'group 54 of 54 keys 27136 to 27524, 7 tiles' h200-b200 --algorithm decode --device H200 --dims 0
+says 'Divisions: 54.' h200-b200 --algorithm decode --device H200 --dims 0
+says '211 merges left out, from step 1733' h200-b200 --algorithm decode --option backend=trtllm
+narrow h200-b200 --algorithm decode --option backend=trtllm
+narrow s2-g2 --algorithm decode --option merge=max-sum --splits 3
 
 while IFS= read -r fields; do
     row "$fields" fa2-4

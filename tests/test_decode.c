@@ -230,6 +230,10 @@ static struct simulation draw_simulation(enum policy_id policy, const struct ari
     int Bc = 1 + (int)draw_below(state, 5);
     s.algorithm = ALGORITHM_DECODE;
     s.policy = policy_table(policy);
+    if (draw_below(state, 2)) { /* records narrower than what made them */
+        s.policy.site[SITE_PARTIAL_STAT].format = FORMAT_FP16;
+        s.policy.site[SITE_PARTIAL_OUT].format = FORMAT_BF16;
+    }
     s.arith = arith;
     s.precision = 53;
     s.choices = (struct choices){.Bc = Bc, .descending = draw_below(state, 2),
@@ -286,6 +290,8 @@ static void compare_head(const struct simulation *s, const struct head *h, const
                        .scale_value = p->scale.value, .scale_root = p->scale.root,
                        .softcap = p->softcap, .lo = lo, .hi = hi};
     oracle_policy(&o, s->policy.name);
+    for (int n = 0; n < SITE_COUNT; n++)
+        o.site[n] = s->policy.site[n].format;
     o.tile = s->choices.Bc;
     o.descending = s->choices.descending;
     struct oracle_groups g = groups_of(&s->choices, h->Nk);

@@ -61,6 +61,16 @@ static void running_maximum(struct run *r, struct attention *x, struct state *s,
     }
 }
 
+static bool group_seen(const struct attention *x, int i, int g)
+{
+    bool seen = false;
+    for (int n = 0; n < group_tiles(x, g) && !seen; n++) {
+        struct visible v = visible_tile(x, i, group_tile(x, g, n));
+        seen = visible_any(&v, 1);
+    }
+    return seen;
+}
+
 void decode(struct run *r, struct attention *x)
 {
     struct state s;
@@ -78,11 +88,12 @@ void decode(struct run *r, struct attention *x)
         for (int g = 0; g < c.G; g++) {
             r->where.split = (uint32_t)g;
             state_empty(r, &s);
+            bool seen = group_seen(x, i, g);
             if (x->choices.running_max)
                 running_maximum(r, x, &s, i, g);
             else
                 known_maximum(r, x, &s, S, i, g);
-            leave_record(r, x->choices.merge, &s, &c, g);
+            leave_record(r, x->choices.merge, &s, &c, g, seen);
         }
         merge_records(r, x, &s, &c, i);
     }

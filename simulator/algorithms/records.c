@@ -29,25 +29,32 @@ void records_new(struct run *r, const struct attention *x, struct records *c)
     c->l_g = tile_new(r, TENSOR_L_SUM, 1, 1);
 }
 
-void leave_record(struct run *r, enum merge merge, struct state *s, struct records *c, int g)
+static void note_record(struct run *r, bool seen, const struct tile *t)
+{
+    if (seen)
+        note(r, STEP_GROUP, t);
+}
+
+void leave_record(struct run *r, enum merge merge, struct state *s, struct records *c, int g,
+                  bool seen)
 {
     if (normalises(merge)) {
         divide_summed(r, s->O, c->quotient, s->l);
         s->O->name = TENSOR_GROUP_O;
     }
-    round_at(r, s->O, SITE_PARTIAL_OUT);                                note(r, STEP_GROUP, s->O);
+    round_at(r, s->O, SITE_PARTIAL_OUT);                                note_record(r, seen, s->O);
     put_block(r, c->O, g, 0, s->O);
     s->O->name = TENSOR_O_ACC;
     if (merges_by_lse(merge)) {
         s->L->name = TENSOR_GROUP_LSE;
         log_(r, s->L, s->l, SITE_LSE);
         add(r, s->L, s->m, s->L, SITE_LSE);
-        round_at(r, s->L, SITE_PARTIAL_STAT);                           note(r, STEP_GROUP, s->L);
+        round_at(r, s->L, SITE_PARTIAL_STAT);                           note_record(r, seen, s->L);
         put_block(r, c->L, 0, g, s->L);
         s->L->name = TENSOR_LSE;
     } else {
-        round_at(r, s->m, SITE_PARTIAL_STAT);                           note(r, STEP_GROUP, s->m);
-        round_at(r, s->l, SITE_PARTIAL_STAT);                           note(r, STEP_GROUP, s->l);
+        round_at(r, s->m, SITE_PARTIAL_STAT);                           note_record(r, seen, s->m);
+        round_at(r, s->l, SITE_PARTIAL_STAT);                           note_record(r, seen, s->l);
         put_block(r, c->m, 0, g, s->m);
         put_block(r, c->l, 0, g, s->l);
     }
@@ -94,7 +101,7 @@ static void merge_running(struct run *r, struct state *s, struct records *c)
 {
     state_empty(r, s);
     for (int g = 0; g < c->G; g++) {
-        r->where.split = (uint32_t)g;
+        r->where.j = (uint32_t)g; /* a step of its own for each group */
         take_block(r, c->m_g, c->m, 0, g);
         take_block(r, c->l_g, c->l, 0, g);
         take_block(r, c->O_g, c->O, g, 0);
@@ -114,6 +121,7 @@ static void merge_running(struct run *r, struct state *s, struct records *c)
 void merge_records(struct run *r, struct attention *x, struct state *s, struct records *c, int i)
 {
     enum merge merge = x->choices.merge;
+    r->where.split = (uint32_t)c->G; /* of no group */
     if (merge == MERGE_LSE) {
         merge_lse(r, x, s, c, i);
         return;

@@ -16,8 +16,9 @@ struct records {
 
 void records_new(struct run *r, const struct attention *x, struct records *c);
 /* What group g, folded into the state, leaves: O or O~ at PARTIAL_OUT; L, or m and l, at
-   PARTIAL_STAT.  A group in which the row sees nothing leaves O = 0, l = 0, m = L = -inf. */
-void leave_record(struct run *r, enum merge merge, struct state *s, struct records *c, int g);
+   PARTIAL_STAT.  A group in which the row sees nothing leaves, unnoted, O = 0, l = 0, m = L = -inf. */
+void leave_record(struct run *r, enum merge merge, struct state *s, struct records *c, int g,
+                  bool seen);
 /* The records as one output, stored. */
 void merge_records(struct run *r, struct attention *x, struct state *s, struct records *c, int i);
 

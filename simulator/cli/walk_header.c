@@ -136,9 +136,12 @@ void show_header(struct report *r, const struct walk *w)
     int tiles = key_tiles(&w->attention);
     struct parts line = {r, 0};
     char *title = NULL, *scale = scale_text(p), text[64];
-    text_append(&title, "%.28s   %s on %s %s%s in %s tile%s", last_name(w->input.name), a->title,
+    bool groups = w->simulation.algorithm == ALGORITHM_DECODE;
+    int parts = groups ? w->attention.choices.grouping.splits : tiles;
+    text_append(&title, "%.28s   %s on %s %s%s in %s %s%s", last_name(w->input.name), a->title,
                 grouped(w->head.Nk).text, p->scores_given ? "score" : "key",
-                w->head.Nk == 1 ? "" : "s", grouped(tiles).text, tiles == 1 ? "" : "s");
+                w->head.Nk == 1 ? "" : "s", grouped(parts).text, groups ? "group" : "tile",
+                parts == 1 ? "" : "s");
     report_text(r, "%s%s%s\n", title,
                 strlen(title) + 4 + strlen(a->source) <= COLUMNS ? "    " : "\n", a->source);
     add_inputs(&line, w);

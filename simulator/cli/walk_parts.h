@@ -15,6 +15,8 @@ void show_columns(struct report *r, const struct walk *w);
 void show_step(struct report *r, const struct walk *w, const struct walk_step *step, bool changed);
 /* All steps with the tiles' rules; where there are many tiles, the first and the last of them. */
 void show_steps(struct report *r, const struct walk *w);
+/* decode over many tiles: only what groups leave, and the merge. */
+void show_groups(struct report *r, const struct walk *w);
 void show_changed_steps(struct report *r, const struct walk *w);
 
 /* The answer against the certified result. */

@@ -29,6 +29,8 @@ static const char *ending_words(const struct walk *w)
 {
     const struct walk_step *last = w->step_count > 0 ? &w->steps[w->step_count - 1] : NULL;
     bool divides = false, before = false;
+    if (w->simulation.algorithm == ALGORITHM_DECODE)
+        return "the groups put together";
     for (int n = 0; last != NULL && n < w->step_count; n++) {
         bool division = w->steps[n].step == STEP_NORMALIZE || w->steps[n].step == STEP_WEIGHT;
         divides = divides || (division && w->steps[n].tile == WALK_AFTER);
@@ -56,6 +58,9 @@ void show_tile(struct report *r, const struct walk *w, int tile)
     }
     int64_t first = key_first(&w->attention, tile);
     int count = key_count(&w->attention, tile);
+    if (w->simulation.algorithm == ALGORITHM_DECODE)
+        text_append(&words, "group %d of %d, ", group_of(&w->attention, tile) + 1,
+                    w->attention.choices.grouping.splits);
     text_append(&words, "tile %d of %d    ", tile + 1, key_tiles(&w->attention));
     if (p->D == 1) {
         char *k = few_numbers(&p->k, w, w->head.kv_head, first, count);
@@ -153,6 +158,8 @@ static void label_line(const struct walk *w, const struct walk_group *g, int n, 
     else if (keys)
         snprintf(text, room, "    key %lld",
                  (long long)key_first(&w->attention, (int)e->j) + line->col);
+    else if (g->tensor == TENSOR_GROUP_WEIGHT)
+        snprintf(text, room, "    group %d", line->col + 1);
     else
         snprintf(text, room, "    column %d", line->col);
 }
@@ -241,6 +248,10 @@ void show_steps(struct report *r, const struct walk *w)
         tiles +=
             w->steps[n].tile != WALK_AFTER && (n == 0 || w->steps[n].tile != w->steps[n - 1].tile);
     show_columns(r, w);
+    if (w->simulation.algorithm == ALGORITHM_DECODE && tiles > MOST) {
+        show_groups(r, w);
+        return;
+    }
     for (int n = 0; n < w->step_count; n++) {
         const struct walk_step *step = &w->steps[n];
         bool new_tile = n == 0 || step->tile != shown_tile;
