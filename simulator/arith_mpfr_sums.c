@@ -105,6 +105,14 @@ static void take_terms(struct sum *s, mpfr_ptr acc, mpfr_srcptr decay)
     int first = 0;
     if (s->count == 0)
         return;
+    if (s->order->kind == ORDER_MMA) {
+        if (s->start == START_RESCALED)
+            round_mul(&s->work.at, acc, acc, decay);
+        else if (s->start == START_FIRST)
+            mpfr_set_zero(acc, 1);
+        sum_mma(s, acc);
+        return;
+    }
     if (s->tree != NULL || s->order->kind == ORDER_LANES) {
         mpfr_srcptr total = s->tree != NULL ? sum_tree(s) : sum_lanes(s);
         if (s->start == START_ACCUMULATOR)
@@ -129,6 +137,7 @@ void mma_abt_mpfr(const struct run *r, const struct call *c)
     assert(c->a->cols == c->b->cols && c->dst->rows == c->a->rows && c->dst->cols == c->b->rows);
     assert(c->dst != c->a && c->dst != c->b);
     sum_begin(&s, r, c->site, SITE_NONE, c->a->cols);
+    sum_factors(&s, r, c->site, c->a, c->b);
     if (s.order->kind == ORDER_LANES)
         s.start = START_FIRST; /* the butterfly's result as it is: no addition */
     for (int row = 0; row < c->dst->rows; row++) {
@@ -150,6 +159,7 @@ void mma_ab_mpfr(const struct run *r, const struct call *c)
     assert(c->a->cols == c->b->rows && c->dst->rows == c->a->rows && c->dst->cols == c->b->cols);
     assert(c->dst != c->a && c->dst != c->b);
     sum_begin(&s, r, c->site, c->arg_site, c->a->cols);
+    sum_factors(&s, r, c->site, c->a, c->b);
     for (int row = 0; row < c->dst->rows; row++) {
         for (int col = 0; col < c->dst->cols; col++) {
             for (int k = 0; k < s.count; k++) {
@@ -169,6 +179,7 @@ void mma_atb_mpfr(const struct run *r, const struct call *c)
     assert(c->a->rows == c->b->rows && c->dst->rows == c->a->cols && c->dst->cols == c->b->cols);
     assert(c->dst != c->a && c->dst != c->b);
     sum_begin(&s, r, c->site, c->arg_site, c->a->rows);
+    sum_factors(&s, r, c->site, c->a, c->b);
     for (int row = 0; row < c->dst->rows; row++) {
         for (int col = 0; col < c->dst->cols; col++) {
             for (int k = 0; k < s.count; k++) {
@@ -190,6 +201,7 @@ static void sum_rows(const struct run *r, const struct call *c, enum sum_start s
     struct sum s;
     assert(c->dst->rows == c->a->rows);
     sum_begin(&s, r, c->site, SITE_NONE, c->a->cols);
+    sum_factors(&s, r, c->site, c->a, factor);
     s.start = start;
     for (int row = 0; row < c->a->rows; row++) {
         for (int col = 0; col < s.count; col++) {

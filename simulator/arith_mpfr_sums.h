@@ -4,6 +4,7 @@
 #define FLASHULP_ARITH_MPFR_SUMS_H
 
 #include "simulator/arith_mpfr.h"
+#include "simulator/mma.h"
 
 struct term {
     mpfr_srcptr a, b; /* a, or a b where b is given; a = NULL: invisible */
@@ -25,6 +26,7 @@ struct sum {
     int count;
     mpfr_t *stack; /* of the tree; the lanes, then the lanes before a step of the butterfly */
     int room;      /* half of what the stack holds */
+    struct mma_step step; /* of a tensor core */
 };
 
 /* dst = the term, a product rounded by itself. */
@@ -38,5 +40,11 @@ void sum_butterfly(struct sum *s);
 mpfr_srcptr sum_lanes(struct sum *s);
 /* The lanes apart, in the columns of dst's row: they go on, rescaled, or begin, as s->start says. */
 void sum_lanes_apart(struct sum *s, const struct tile *dst, int row, mpfr_srcptr decay);
+
+/* What a tensor core multiplies: NULL: ones.  Nothing for other orders. */
+void sum_factors(struct sum *s, const struct run *r, enum site site, const struct tile *a,
+                 const struct tile *b);
+/* acc takes the terms, L at a time. */
+void sum_mma(struct sum *s, mpfr_ptr acc);
 
 #endif

@@ -331,8 +331,14 @@ static void take_columns(struct product *p, REAL *panel, const REAL *y, size_t y
         memcpy(panel + k * BLOCK_COLUMNS, y + k * y_row, sizeof *panel * (size_t)width);
 }
 
+#include "simulator/arith_mma.h"
+
 static void multiply(struct product *p, const struct tile *y, bool transposed)
 {
+    if (order_at(p->run, p->call->site) == ORDER_MMA) {
+        multiply_mma(p, y, transposed);
+        return;
+    }
     size_t room = (size_t)p->depth * BLOCK_COLUMNS;
     enum site product = p->call->arg_site, site = p->call->site;
     enum order_kind order = order_at(p->run, site);

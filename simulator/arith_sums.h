@@ -105,6 +105,14 @@ INLINE void sum_lanes(const enum kind K, const struct run *run, const struct cal
     }
 }
 
+static void sum_mma(const struct run *run, const struct call *call, const struct tile *b)
+{
+    struct mma_step s = step_of(run, call);
+    REAL *d = call->dst->data;
+    for (int r = 0; r < call->a->rows; r++)
+        d[r] = mma_row(&s, call->a, b, r, d[r]);
+}
+
 INLINE void sum_rows(const enum kind K, const struct run *run, const struct call *call,
                      const struct tile *b)
 {
@@ -113,6 +121,10 @@ INLINE void sum_rows(const enum kind K, const struct run *run, const struct call
     bool chain = order_at(run, call->site) == ORDER_SEQ;
     if (order_at(run, call->site) == ORDER_LANES) {
         sum_lanes(K, run, call, b);
+        return;
+    }
+    if (order_at(run, call->site) == ORDER_MMA) {
+        sum_mma(run, call, b);
         return;
     }
     REAL *d = call->dst->data;
@@ -157,6 +169,20 @@ INLINE void lanes_rescaled(const enum kind K, const struct run *run, const struc
     }
 }
 
+/* The rescaled l is the accumulator of the first step. */
+INLINE void mma_rescaled(const enum kind K, const struct run *run, const struct call *call)
+{
+    struct call sum = *call;
+    sum.b = NULL; /* the decay is no factor of the sum */
+    struct mma_step s = step_of(run, &sum);
+    struct rounding R = rounding_at(run, call->site);
+    REAL *l = call->dst->data;
+    for (int r = 0; r < call->a->rows; r++) {
+        REAL acc = call->b == NULL ? (REAL)0 : op_mul(K, R, l[r], *row_of(call->b, r));
+        l[r] = mma_row(&s, call->a, NULL, r, acc);
+    }
+}
+
 /* l = fma(l, decay, p0), then p1, p2, ...; without a decay the first term starts the chain.  With a
    tree T over the terms: fma(l, decay, T), or T. */
 INLINE void sum_rescaled(const enum kind K, const struct run *run, const struct call *call)
@@ -167,6 +193,10 @@ INLINE void sum_rescaled(const enum kind K, const struct run *run, const struct 
     REAL *l = call->dst->data;
     if (order_at(run, call->site) == ORDER_LANES) {
         lanes_rescaled(K, run, call);
+        return;
+    }
+    if (order_at(run, call->site) == ORDER_MMA) {
+        mma_rescaled(K, run, call);
         return;
     }
     for (int r = 0; r < a->rows; r++) {
@@ -214,6 +244,11 @@ INLINE void fold_columns(const enum kind K, const struct run *run, const struct 
     REAL *d = call->dst->data;
     if (order_at(run, call->site) == ORDER_LANES) {
         fold_lanes(K, run, call);
+        return;
+    }
+    if (order_at(run, call->site) == ORDER_MMA) {
+        memset(d, 0, sizeof *d * (size_t)call->dst->rows);
+        sum_mma(run, call, NULL);
         return;
     }
     for (int r = 0; r < a->rows; r++) {

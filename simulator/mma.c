@@ -25,6 +25,12 @@ static uint32_t unread_of(const struct mma_info *info, enum format f)
     return info->type == MMA_TYPE_TF32 && !wider ? 0x1FFF : 0;
 }
 
+static int bits_read(const struct mma_info *info, enum format f)
+{
+    int bits = f == FORMAT_EXACT ? 1000 : format_info(f)->precision;
+    return unread_of(info, f) != 0 ? 11 : bits;
+}
+
 struct mma_step mma_step_of(const struct mma *m, struct mma_factor a, struct mma_factor b,
                             enum format output)
 {
@@ -37,7 +43,9 @@ struct mma_step mma_step_of(const struct mma *m, struct mma_factor a, struct mma
         .fraction = half ? 10 : info->fraction, .output_least = half ? -14 : -126,
         .output_most = half ? 15 : 127, .nearest = half, .count_zeros = m->count_zeros,
         .lose_minus_zero = m->lose_minus_zero,
-        .unread_a = unread_of(info, a.format), .unread_b = unread_of(info, b.format)};
+        .unread_a = unread_of(info, a.format),
+        .unread_b = unread_of(info, b.format),
+        .product_bits = bits_read(info, a.format) + bits_read(info, b.format)};
 }
 
 static float nan_of(const struct mma_step *s)

@@ -68,6 +68,7 @@ struct mma_step {
     bool nearest; /* to even; otherwise toward zero */
     bool count_zeros, lose_minus_zero;
     uint32_t unread_a, unread_b; /* bits of a factor's float that are not read */
+    int product_bits;            /* of an exact product's significand, at most */
 };
 
 /* A factor as its site rounds it: the format, and the power of two around it. */

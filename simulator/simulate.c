@@ -249,9 +249,6 @@ static bool orders_fit(const struct problem *p, const struct simulation *s, stru
     struct head h = problem_head(p, 0);
     struct choices c = simulation_choices(s, &h);
     const struct order *score = &s->policy.site[SITE_SCORE_ACC].order;
-    for (int site = 0; site < SITE_COUNT; site++)
-        if (s->policy.site[site].order.kind == ORDER_MMA)
-            return refuse(why, "order mma is not built yet; there are seq, pairwise, tree, lanes");
     if (!order_fits(SITE_SCORE_ACC, score, (int)p->D, "the head size is", "", why))
         return false;
     for (size_t i = 0; i < sizeof by_keys / sizeof *by_keys; i++) {

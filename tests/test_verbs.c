@@ -43,6 +43,8 @@ static struct tile *perform_case(const struct test_case *t, struct run *r)
 {
     struct tile *a = tile_of(r, &t->a), *b = tile_of(r, &t->b), *c = tile_of(r, &t->c);
     struct tile *own = tile_of(r, &t->dst);
+    if (t->written)
+        a->wrote = b->wrote = SITE_INPUT;
     struct tile *dst = t->alias == 1 ? a : t->alias == 2 ? b : t->alias == 3 ? c : own;
     bool moves = t->verb == VERB_LOAD || t->verb == VERB_COPY || t->verb == VERB_FILL ||
                  t->verb == VERB_MAX || t->verb == VERB_ROW_MAX || t->verb == VERB_MASK ||

@@ -248,13 +248,42 @@ static void choose_lanes(struct test_case *t, uint64_t *seed)
     t->dst = operand_new(t, seed, (struct shape){t->a.shape.rows, lanes});
 }
 
+/* A unit for the formats that there are; the operands become what it takes. */
+static void choose_mma(struct test_case *t, uint64_t *seed)
+{
+    static const struct {
+        const char *order;
+        enum format factor;
+    } rows[] = {
+        {"mma@sm70", FORMAT_FP16}, {"mma@sm80", FORMAT_BF16}, {"mma@sm75", FORMAT_FP16},
+        {"mma@sm90", FORMAT_BF16}, {"mma@sm90", FORMAT_FP16}, {"mma@sm80/tf32", FORMAT_FP32},
+        {"mma@sm90/tf32", FORMAT_TF32}, {"mma@sm89/fp8", FORMAT_E4M3}, {"mma@sm90/fp8", FORMAT_E5M2},
+        {"mma@sm100/fp8", FORMAT_E4M3}, {"mma@sm80,zeros=counted", FORMAT_BF16},
+        {"mma@sm90,zeros=counted,minus-zero=lost", FORMAT_FP16}, {"mma@sm90,e-zero=-126", FORMAT_BF16},
+        {"mma@sm90,minus-zero=lost,e-zero=-20", FORMAT_FP16},
+    };
+    int n = random_below(seed, (int)COUNT(rows));
+    enum format f = rows[n].factor;
+    bool exact = t->wide && random_below(seed, 3) == 0; /* factors of a counterfactual run */
+    parse_order(t, rows[n].order);
+    t->policy.site[SITE_INPUT].format = exact ? FORMAT_EXACT : f;
+    t->written = true;
+    for (int i = 0; i < t->a.shape.rows * t->a.shape.cols && !exact; i++)
+        t->a.values[i] = format_round(f, t->a.values[i], false);
+    for (int i = 0; i < t->b.shape.rows * t->b.shape.cols && !exact; i++)
+        t->b.values[i] = format_round(f, t->b.values[i], false);
+}
+
 static void choose_order(struct test_case *t, uint64_t *seed)
 {
     char text[1024];
     int n = t->verb == VERB_MMA_ATB ? t->a.shape.rows : t->a.shape.cols;
-    switch (random_below(seed, 4)) {
+    bool unit = t->format == FORMAT_FP32 || t->format == FORMAT_FP16;
+    switch (random_below(seed, unit ? 6 : 4)) {
     case 0: break;
     case 1: parse_order(t, "pairwise"); break;
+    case 4:
+    case 5: choose_mma(t, seed); break;
     case 2: choose_lanes(t, seed); break;
     default:
         random_tree(seed, n, text, sizeof text);

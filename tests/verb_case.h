@@ -19,6 +19,7 @@ struct test_case {
     uint64_t seed;
     enum verb verb;
     enum format format, arg;
+    bool written; /* a and b were last rounded at INPUT */
     bool wide; /* double arithmetic: operands may be any double */
     struct policy policy;
     struct operand dst, a, b, c;
