@@ -41,7 +41,7 @@ help:
 ## make test       the same, then every test of the suite (under 20 minutes on two cores)
 ## make test-full  the long proofs too: all 2^32 inputs, other compilers, levels and processors
 ## make test-asan  the tests under the address and undefined-behaviour sanitizers
-## make bench      speed, as ratios in one run
+## make bench      speed against the peers this machine has, as ratios in one run; JSON=FILE too
 ## make install    program, library, manual and data under PREFIX (/usr/local); make uninstall
 ## make dist       build/flashulp-VERSION.tar.gz
 ## make clean      remove build/
@@ -117,7 +117,7 @@ test-asan:
 	@$(MAKE) --no-print-directory B=$(B)-asan OPT=-O1 CFLAGS="-g -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer" test
 
 bench:
-	@$(MAKE) --no-print-directory -s $(BENCHES) && tests/bench/run.sh $(B)
+	@$(MAKE) --no-print-directory -s all $(BENCHES) && CC="$(CC)" tests/bench/run.sh $(B) $(JSON)
 
 install: all $(B)/libflashulp.so
 	@packaging/install.sh $(B) "$(PREFIX)" "$(DESTDIR)" $(VERSION)

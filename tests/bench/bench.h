@@ -1,13 +1,17 @@
-/* bench.h: what the benchmarks share: one thread's CPU time, medians, one line of the table.
+/* bench.h: what the benchmarks share: one thread's CPU time, medians, the lines that run.sh makes a
+   table or JSON of.
 
    The peers of a comparison run in turn, round after round, so that a busy machine slows them
-   alike; times are medians, and only ratios are judged.  bench_row prints what run.sh passes
-   through: what, ours, compared with, ratio, goal, met or slower; 80 columns. */
+   alike; times are medians, and only ratios are judged.  Lines are fields separated by tabs: "row"
+   what ours unit other theirs goal, "note" text, "missing" peer how-to-get-it, "found" peer version;
+   run.sh knows no others.  BENCH_ROUNDS in the environment: fewer rounds. */
 #ifndef FLASHULP_BENCH_H
 #define FLASHULP_BENCH_H
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 static inline double bench_seconds(void)
@@ -36,22 +40,38 @@ struct peer {
     void *with;
     int every; /* slow ones run only in each n-th round; 0: in all */
     double median;
+    double (*seconds)(void *with); /* instead of `work`: does it and says what it took */
 };
 
 enum { BENCH_ROUNDS = 15, BENCH_MOST_ROUNDS = 401, BENCH_MOST_PEERS = 8 };
+
+static inline int bench_fewer(int rounds)
+{
+    const char *text = getenv("BENCH_ROUNDS");
+    int asked = text != NULL ? atoi(text) : 0;
+    return asked > 0 && asked < rounds ? asked : rounds;
+}
+
+static inline double bench_once(struct peer *peer)
+{
+    double start = bench_seconds();
+    if (peer->seconds != NULL)
+        return peer->seconds(peer->with);
+    peer->work(peer->with);
+    return bench_seconds() - start;
+}
 
 /* Every peer once a round; the round before the first warms up. */
 static inline void bench_rounds(struct peer *peer, int peers, int rounds)
 {
     static double time[BENCH_MOST_PEERS][BENCH_MOST_ROUNDS];
     int count[BENCH_MOST_PEERS] = {0};
+    rounds = bench_fewer(rounds);
     for (int round = -1; round < rounds; round++)
         for (int i = 0; i < peers; i++) {
             if (round > 0 && peer[i].every > 1 && round % peer[i].every != 0)
                 continue;
-            double start = bench_seconds();
-            peer[i].work(peer[i].with);
-            double taken = bench_seconds() - start;
+            double taken = bench_once(&peer[i]);
             if (round >= 0)
                 time[i][count[i]++] = taken;
         }
@@ -59,38 +79,42 @@ static inline void bench_rounds(struct peer *peer, int peers, int rounds)
         peer[i].median = bench_median(time[i], count[i]);
 }
 
-/* A duration in a unit a reader takes in at a glance. */
-struct bench_text {
-    char text[24];
-};
-
-static inline struct bench_text bench_duration(double seconds)
+/* ours / theirs is at most `goal` (0: no goal); both in `unit`: "s", "ns", "KiB". */
+static inline void bench_row(const char *what, double ours, const char *unit, const char *other,
+                             double theirs, double goal)
 {
-    struct bench_text t;
-    const char *unit = seconds >= 1 ? "s" : seconds >= 1e-3 ? "ms" : seconds >= 1e-6 ? "us" : "ns";
-    double scale = seconds >= 1 ? 1 : seconds >= 1e-3 ? 1e3 : seconds >= 1e-6 ? 1e6 : 1e9;
-    snprintf(t.text, sizeof t.text, "%.3g %s", seconds * scale, unit);
-    return t;
-}
-
-/* ratio = ours / theirs, at most `goal` (0: no goal, for information). */
-static inline void bench_row(const char *what, const char *ours, const char *with, double ratio,
-                             double goal)
-{
-    char limit[16] = "-", text[16];
-    if (goal > 0)
-        snprintf(limit, sizeof limit, "%.3g", goal);
-    snprintf(text, sizeof text, ratio < 0.1 ? "%.4f" : ratio < 100 ? "%.3f" : "%.0f", ratio);
-    printf("%-25s %8s  %-23s %6s %4s %s\n", what, ours, with, text, limit,
-           goal <= 0 ? "" : ratio <= goal ? " met" : " slower");
+    printf("row\t%s\t%.17g\t%s\t%s\t%.17g\t%.17g\n", what, ours, unit, other, theirs, goal);
     fflush(stdout);
 }
 
 static inline void bench_times_row(const char *what, const struct peer *ours,
                                    const struct peer *theirs, double goal)
 {
-    bench_row(what, bench_duration(ours->median).text, theirs->name, ours->median / theirs->median,
-              goal);
+    bench_row(what, ours->median, "s", theirs->name, theirs->median, goal);
+}
+
+__attribute__((format(printf, 1, 2))) static inline void bench_note(const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    printf("note\t");
+    vprintf(format, arguments);
+    printf("\n");
+    fflush(stdout);
+    va_end(arguments);
+}
+
+/* A peer that was looked for: not here, with what would bring it; or here, which. */
+static inline void bench_missing(const char *peer, const char *how)
+{
+    printf("missing\t%s\t%s\n", peer, how);
+    fflush(stdout);
+}
+
+static inline void bench_found(const char *peer, const char *version)
+{
+    printf("found\t%s\t%s\n", peer, version);
+    fflush(stdout);
 }
 
 #endif

@@ -70,11 +70,10 @@ static void growth(const char *what, enum algorithm a, int keys, bool square, do
         int64_t n = (int64_t)keys << i;
         kib[i] = needed((struct shape){1, 1, 1, square ? n : 64, n, 64}, a);
     }
-    char ours[24], with[40], label[40];
+    char with[40], label[40];
     snprintf(label, sizeof label, "%s %s %d", what, square ? "N = Nk =" : "Nk =", 4 * keys);
-    snprintf(ours, sizeof ours, "%.0f KiB", kib[2]);
-    snprintf(with, sizeof with, "%.0f KiB at %d", kib[0], keys);
-    bench_row(label, ours, with, kib[2] / kib[0], goal);
+    snprintf(with, sizeof with, "the same at %d", keys);
+    bench_row(label, kib[2], "KiB", with, kib[0], goal);
 }
 
 static double wall(void)
@@ -86,21 +85,21 @@ static double wall(void)
 
 static void threads_over_heads(void)
 {
-    enum { ROUNDS = 7 };
+    enum { MOST = 7 };
+    const int rounds = bench_fewer(MOST);
     struct problem p;
-    double time[2][ROUNDS];
+    double time[2][MOST];
     uint64_t digest[2];
     make(&p, (struct shape){1, 8, 8, 512, 512, 64});
-    for (int round = 0; round < ROUNDS; round++)
+    for (int round = 0; round < rounds; round++)
         for (int n = 0; n < 2; n++) {
             double start = wall();
             digest[n] = attend(&p, ALGORITHM_FA2, n + 1);
             time[n][round] = wall() - start;
         }
-    double one = bench_median(time[0], ROUNDS), two = bench_median(time[1], ROUNDS);
-    bench_row("8 heads, 2 threads (wall)", bench_duration(two).text, "1 thread", two / one, 0);
-    bench_row("  its digest", digest[0] == digest[1] ? "equal" : "differs", "1 thread's",
-              digest[0] == digest[1], 0);
+    double one = bench_median(time[0], rounds), two = bench_median(time[1], rounds);
+    bench_row("8 heads, 2 threads (wall)", two, "s", "1 thread", one, 0);
+    bench_note("the digests of 1 and 2 threads %s", digest[0] == digest[1] ? "are equal" : "DIFFER");
 }
 
 int main(void)

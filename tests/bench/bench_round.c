@@ -4,6 +4,7 @@
    2^20 floats stand for the 2^32: 256 runs of 4,096 neighbours, one from each 2^24.  Each way works
    run by run, as a comparison of all of them does, so nothing leaves the cache. */
 #include <math.h>
+#include <mpfr.h>
 #include <string.h>
 
 #include "simulator/cpu.h"
@@ -45,6 +46,24 @@ static void reference_run(void)
     for (int i = 0; i < NEIGHBOURS; i++)
         slow[i] = (double)from[i];
     format_round_row(FORMAT_BF16, false, slow, slow, NEIGHBOURS);
+}
+
+/* Subnormal numbers of bf16 as MPFR makes them: a range of exponents and mpfr_subnormalize. */
+static void mpfr_run(void)
+{
+    const float *from = x->data;
+    mpfr_t wide;
+    mpfr_init2(wide, 8);
+    mpfr_set_emin(-132);
+    mpfr_set_emax(128);
+    for (int i = 0; i < NEIGHBOURS; i++) {
+        int inexact = mpfr_set_flt(wide, from[i], MPFR_RNDN);
+        mpfr_subnormalize(wide, inexact, MPFR_RNDN);
+        slow[i] = mpfr_get_d(wide, MPFR_RNDN);
+    }
+    mpfr_set_emin(mpfr_get_emin_min());
+    mpfr_set_emax(mpfr_get_emax_max());
+    mpfr_clear(wide);
 }
 
 static int differ;
@@ -92,28 +111,30 @@ static void prepare(void)
     y = tile_new(&run, TENSOR_P, 1, NEIGHBOURS);
 }
 
-enum { VERB, COPY, REFERENCE, COMPARISON, PEERS };
+enum { VERB, COPY, REFERENCE, BY_MPFR, COMPARISON, PEERS };
 
 int main(void)
 {
     struct way verb = {round_run}, copy = {copy_run}, reference = {reference_run},
-               comparison = {compare_run};
+               comparison = {compare_run}, by_mpfr = {mpfr_run};
     prepare();
     struct peer peer[PEERS] = {
-        [VERB] = {"", every_run, &verb, 0, 0},
-        [COPY] = {"memcpy", every_run, &copy, 0, 0},
-        [REFERENCE] = {"reference/format.c", every_run, &reference, 0, 0},
-        [COMPARISON] = {"", every_run, &comparison, 0, 0},
+        [VERB] = {"", every_run, &verb, 0, 0, NULL},
+        [COPY] = {"limit: memcpy", every_run, &copy, 0, 0, NULL},
+        [REFERENCE] = {"reference/format.c", every_run, &reference, 0, 0, NULL},
+        [BY_MPFR] = {"MPFR at 8 bits", every_run, &by_mpfr, 5, 0, NULL},
+        [COMPARISON] = {"", every_run, &comparison, 0, 0, NULL},
     };
     bench_rounds(peer, PEERS, BENCH_ROUNDS);
     double all = peer[COMPARISON].median * 0x1p32 / ELEMENTS;
     bench_times_row("bf16 of 2^20 floats", &peer[VERB], &peer[COPY], 0);
     bench_times_row("bf16 of 2^20 floats", &peer[VERB], &peer[REFERENCE], 0);
-    bench_row("2^32 compared (extrap.)", bench_duration(all).text, "15 s a core", all / 15, 1);
-    printf("  level %s; ns a float: %.2f copied %.2f rounded %.2f reference %.2f both; %d differ\n",
-           cpu_level_name(cpu_level()), peer[COPY].median / ELEMENTS * 1e9,
-           peer[VERB].median / ELEMENTS * 1e9, peer[REFERENCE].median / ELEMENTS * 1e9,
-           peer[COMPARISON].median / ELEMENTS * 1e9, differ);
+    bench_times_row("bf16 of 2^20 floats", &peer[VERB], &peer[BY_MPFR], 0);
+    bench_row("2^32 compared (extrap.)", all, "s", "15 s a core", 15, 1);
+    bench_note("ns a float: %.2f copied %.2f rounded %.2f reference %.2f both; %d differ",
+               peer[COPY].median / ELEMENTS * 1e9, peer[VERB].median / ELEMENTS * 1e9,
+               peer[REFERENCE].median / ELEMENTS * 1e9, peer[COMPARISON].median / ELEMENTS * 1e9,
+               differ);
     run_free(&run);
     return differ != 0;
 }

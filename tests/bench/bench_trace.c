@@ -35,8 +35,8 @@ int main(void)
     if (!draw_problem(&problem, FORMAT_FP32, (struct shape){1, 1, 1, N, N, D}, 1, &options, &state))
         return 1;
     policy = policy_table(POLICY_FP32);
-    struct peer peer[] = {{"", attend, &policy, 0, 0},
-                          {"no notes compiled in", attend, NULL, 0, 0}};
+    struct peer peer[] = {{"", attend, &policy, 0, 0, NULL},
+                          {"no notes compiled in", attend, NULL, 0, 0, NULL}};
     bench_rounds(peer, 2, MANY);
     bench_times_row("fa2 tiles 16, NULL trace", &peer[0], &peer[1], 1.01);
     return 0;
