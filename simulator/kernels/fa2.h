@@ -7,6 +7,15 @@
 
 #include "simulator/simulate.h"
 
+/* The tile that ships: query rows, keys and warps of a block.  D: one of the compiled head sizes, 32
+   64 96 128 192 256; unit: "sm80"; without dropout. */
+struct fa2_tile {
+    int Br, Bc, warps;
+};
+struct fa2_tile fa2_shipped_tile(const char *unit, int64_t D, bool causal);
+/* flash_bwd_launch_template.h, run_mha_bwd_hdim*: by the KB of shared memory a block may use. */
+struct fa2_tile fa2_backward_tile(int shared_kb, int64_t D);
+
 struct fa2 {
     struct tile *Q, *K, *V, *S, *P;
     struct tile *m, *shift, *bias, *decay; /* columns; shift: m, or 0 where it is -inf */

@@ -7,6 +7,37 @@
 #include <math.h>
 #include <string.h>
 
+/* flash_fwd_launch_template.h without dropout: sm86 and sm89 have little shared memory; at head size
+   256 only A100 has room for 128 rows and yet not for two blocks of 64 an SM. */
+struct fa2_tile fa2_shipped_tile(const char *unit, int64_t D, bool causal)
+{
+    bool small = strcmp(unit, "sm86") == 0 || strcmp(unit, "sm89") == 0;
+    bool narrow = small && causal, a100 = strcmp(unit, "sm80") == 0;
+    struct fa2_tile t = {128, D <= 64 ? 128 : 64, 4};
+    if (D == 96 || D == 128)
+        t.Br = narrow ? 64 : 128;
+    if (D == 128 && small && !causal)
+        t.Bc = 32;
+    if (D == 256)
+        t.Br = a100 ? 128 : 64;
+    if (D == 192 || (D == 256 && a100))
+        t.warps = 8;
+    return t;
+}
+
+struct fa2_tile fa2_backward_tile(int shared_kb, int64_t D)
+{
+    bool roomy = shared_kb >= 144;
+    struct fa2_tile t = {64, 128, 8};
+    if (D == 32 || (D == 64 && roomy))
+        t.Br = 128;
+    if ((D == 128 && !roomy) || D > 128)
+        t.Bc = 64;
+    if (D == 256 && !roomy)
+        t.Bc = 32;
+    return t;
+}
+
 /* Rows that hold no query need not be simulated: a row's bits are its own. */
 static int shorter(int rows, int64_t Nq)
 {
@@ -15,18 +46,9 @@ static int shorter(int rows, int64_t Nq)
 
 void fa2_tiles(const struct kernel_choice *c, const struct problem *p, int *Br, int *Bc)
 {
-    bool causal = p->mask.causal && p->mask.left < 0;
-    bool small = strcmp(c->unit, "sm86") == 0 || strcmp(c->unit, "sm89") == 0;
-    bool narrow = small && causal, a100 = strcmp(c->unit, "sm80") == 0;
-    *Br = 128;
-    *Bc = p->D <= 64 ? 128 : 64;
-    if (p->D == 96 || p->D == 128)
-        *Br = narrow ? 64 : 128;
-    if (p->D == 128 && small && !causal)
-        *Bc = 32;
-    if (p->D == 256)
-        *Br = a100 ? 128 : 64;
-    *Br = shorter(*Br, p->Nq);
+    struct fa2_tile t = fa2_shipped_tile(c->unit, p->D, p->mask.causal && p->mask.left < 0);
+    *Br = shorter(t.Br, p->Nq);
+    *Bc = t.Bc;
 }
 
 /* Is a switch that both kernels have at its second value? */
