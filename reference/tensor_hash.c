@@ -6,6 +6,7 @@
 
 #include <assert.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -38,12 +39,13 @@ struct hashing {
     struct offer ring[HASHING_BLOCKS]; /* offer n, from 1 on, lies at n % HASHING_BLOCKS */
     uint64_t offered;
     bool ended;
+    atomic_bool abandoned; /* nobody asks for the digests any more */
 };
 
 /* Reads up to `to` into the sum. */
 static void add_from_file(struct side *s, uint64_t to)
 {
-    while (s->ok && s->done < to) {
+    while (s->ok && !s->hashing->abandoned && s->done < to) {
         uint64_t count = to - s->done < PIECE ? to - s->done : PIECE;
         s->ok = source_read(s->source, s->done, s->piece, count, &s->why);
         if (s->ok)
@@ -130,7 +132,7 @@ static void leave(struct side *s)
 static void add_common(struct hashing *h)
 {
     struct side *a = &h->side[0];
-    while (a->done < a->source->size) {
+    while (!h->abandoned && a->done < a->source->size) {
         uint64_t left = a->source->size - a->done, to = a->done + (left < PIECE ? left : PIECE);
         if (!same_in_files(h, to))
             return;
@@ -241,9 +243,8 @@ void hashing_await(struct hashing *h, uint64_t offer)
     pthread_mutex_unlock(&h->lock);
 }
 
-bool hashing_end(struct hashing *h, struct sha256_text digest[2], struct message *why)
+static void join(struct hashing *h)
 {
-    bool ok = true;
     no_more(h);
     for (int i = 0; i < 2; i++) { /* side 0 may start the thread of side 1 */
         if (h->side[i].running)
@@ -251,6 +252,12 @@ bool hashing_end(struct hashing *h, struct sha256_text digest[2], struct message
         else
             work(&h->side[i]);
     }
+}
+
+bool hashing_end(struct hashing *h, struct sha256_text digest[2], struct message *why)
+{
+    bool ok = true;
+    join(h);
     for (int i = 0; i < 2; i++) {
         digest[i] = sha256_end(&h->side[i].sum);
         if (!h->side[i].ok)
@@ -259,4 +266,11 @@ bool hashing_end(struct hashing *h, struct sha256_text digest[2], struct message
     }
     hashing_free(h);
     return ok;
+}
+
+void hashing_abandon(struct hashing *h)
+{
+    h->abandoned = true;
+    join(h);
+    hashing_free(h);
 }

@@ -22,5 +22,7 @@ uint64_t hashing_offer(struct hashing *h, const struct tensor_stream *const s[2]
 void hashing_await(struct hashing *h, uint64_t offer);
 /* Hashes what is left and frees h. */
 bool hashing_end(struct hashing *h, struct sha256_text digest[2], struct message *why);
+/* Frees h without that. */
+void hashing_abandon(struct hashing *h);
 
 #endif

@@ -224,6 +224,8 @@ full 'run: big.safetensors: cannot be written: File too large; nothing was kept'
     run --generate gaussian --shape 1,1,1,64,64,64 -o big.safetensors
 full 'run: big.safetensors: cannot be written: File too large; nothing was kept' \
     run --generate gaussian --shape 1,1,1,64,64,64 --lse small.npy -o big.safetensors
+full 'claims: big.html: cannot be written: File too large; nothing was kept' \
+    claims -o big.html
 if [ -w /dev/full ]; then
     for verb in 'run fa2-4' 'exact fa2-4' 'run fa2-4 --json' 'bits 0.1' 'list'; do
         # shellcheck disable=SC2086

@@ -242,6 +242,32 @@ static void test_digest_refused(void **state)
     }
 }
 
+/* Nobody waits for digests that are not wanted, whatever was offered. */
+static void test_digest_abandoned(void **state)
+{
+    (void)state;
+    for (int how = 0; how < OFFERINGS; how++) {
+        struct tensor_file f[2];
+        struct tensor_stream s[2];
+        struct message why;
+        put_words("a", 1 << 20, -1);
+        put_words("b", 1 << 20, 70000);
+        for (int n = 0; n < 2; n++) {
+            assert_true(tensor_file_open(&f[n], n == 0 ? "a" : "b", FORMAT_BF16, &why));
+            assert_true(tensor_stream_open(&s[n], &f[n], 0, false, &why));
+        }
+        struct hashing *h = hashing_start(&f[0], &f[1], &why);
+        assert_non_null(h);
+        if (how != NONE)
+            offer_blocks(h, s, (enum offering)how);
+        hashing_abandon(h);
+        for (int n = 0; n < 2; n++) {
+            tensor_stream_close(&s[n]);
+            tensor_file_close(&f[n]);
+        }
+    }
+}
+
 /* One known by other means. */
 static void test_digest_known(void **state)
 {
@@ -266,6 +292,7 @@ int main(void)
         cmocka_unit_test(test_refused),
         cmocka_unit_test(test_digest),
         cmocka_unit_test(test_digest_refused),
+        cmocka_unit_test(test_digest_abandoned),
         cmocka_unit_test(test_digest_known),
     };
     return cmocka_run_group_tests(tests, folder_enter, folder_leave);

@@ -142,15 +142,16 @@ static bool compare_open(struct compare_job *job, const struct tensor_file file[
     struct json *to = json_object(job->files, NULL);
     struct sha256_text digest[SIDES];
     struct page *page = job->report->page;
-    struct message hashed;
     const bool exact = file[EXACT].source != NULL;
     page_heading(page, 2, "%s against %s", file[GOT].path, file[WANT].path);
     struct page_block *table = page_table(page, "side\tfile\tholds");
     if ((job->hashing = hashing_start(&file[GOT], &file[WANT], why)) == NULL)
         return false;
     bool ok = compare_tensors(job, file, to, why);
-    if (!hashing_end(job->hashing, digest, ok ? why : &hashed))
-        ok = false;
+    if (ok)
+        ok = hashing_end(job->hashing, digest, why);
+    else
+        hashing_abandon(job->hashing);
     job->hashing = NULL;
     ok = ok && (!exact || tensor_file_sha256(&file[EXACT], &digest[EXACT], why));
     for (int i = 0; ok && i < (exact ? SIDES : EXACT); i++)
