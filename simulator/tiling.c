@@ -15,15 +15,15 @@ static int64_t larger(int64_t a, int64_t b)
     return a > b ? a : b;
 }
 
-/* Q, K and V; backward: Q in two buffers, dO, K, V, P, dS (kSmemSize1colblock); FA1: K, V, Q and
-   the warps' partial O. */
+/* Q, K and V; backward: Q in two buffers, dO, K, V, P, dS (kSmemSize1colblock).  FA1's is not
+   established: here the least it needs, K and V in turn, Q and the warps' partial O. */
 static int64_t shared_bytes(enum plan_kernel k, struct tiling t, int64_t d)
 {
     int64_t Br = t.Br, Bc = t.Bc;
     if (k == PLAN_KERNEL_BACKWARD)
         return ELEMENT * (3 * Br * d + 2 * Bc * d + 2 * Br * Bc);
     if (k == PLAN_KERNEL_FA1)
-        return ELEMENT * (Br * d + 2 * Bc * d) + FLOAT * t.warps * Br * d;
+        return ELEMENT * (Br * d + Bc * d) + FLOAT * t.warps * Br * d;
     return ELEMENT * (Br * d + 2 * Bc * d);
 }
 
