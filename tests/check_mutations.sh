@@ -167,4 +167,56 @@ mutant "a cell of Markdown not escaped" test_report_page simulator/report_page_t
 mutant "a claim that ignores its input" test_claims simulator/claims_a.c \
     's/double matmul = claim_number(in, INPUT_A1_MATMUL, 0)/double matmul = 312/'
 
+fa2=simulator/splits_fa2.c
+mutant "every count eligible" test_splits $fa2 \
+    's/return splits == 1 ||.*/return splits >= 1 || blocks == 0;/'
+mutant "0.85 in fp32" test_splits $fa2 \
+    's/0.85 \* (double)w->best_efficiency/(double)(0.85f * w->best_efficiency)/'
+mutant "the efficiency in double" test_splits $fa2 \
+    's/float waves = (float)(work \* splits) \/ (float)capacity;/double waves = (double)(work * splits) \/ (double)capacity;/; s/return waves \/ ceilf(waves)/return (float)(waves \/ ceil(waves))/'
+mutant "a GPU full only above 0.8" test_splits $fa2 's/>= 0.8f/> 0.8f/'
+mutant "the best count, not the smallest good one" test_splits $fa2 \
+    's/int splits = smallest_good(w, blocks);/int splits = w->best;/'
+mutant "one slot more" test_splits $fa2 's/(int64_t)factor \* l->sms/& + 1/'
+mutant "heads never swapped" test_splits $fa2 \
+    's/return l->len_q == 1 \&\&/return l->len_q == 0 \&\&/'
+mutant "blocks of 128 query rows" test_splits $fa2 's/ROWS_PER_BLOCK = 64/ROWS_PER_BLOCK = 128/'
+mutant "blocks of 64 keys at every size" test_splits $fa2 \
+    's/l->dim <= 128 ? 128/l->dim <= 128 ? 64/'
+mutant "the sequence's length for the cache's" test_splits $fa2 's/launch_capacity(l)/l->longest/'
+mutant "the capacity of before 2.5.7" test_splits simulator/splits_names.c \
+    's/!not_before(asked, since)/!newest/'
+mutant "more than 128 splits" test_splits $fa2 \
+    's/smaller(MOST_SPLITS, smaller(w->capacity, blocks))/smaller(w->capacity, blocks)/'
+mutant "XQA counts a tile too few" test_splits simulator/splits_rules.c \
+    's/smaller(share, ceil_div(p->length, TILE))/smaller(share, p->length \/ TILE)/'
+mutant "XQA by batch alone" test_splits simulator/splits_rules.c \
+    's/larger(1, l->sms \/ (l->batch \* l->heads_kv));$/larger(1, l->sms \/ l->batch);/'
+mutant "segments of the batch's longest" test_splits simulator/splits_rules.c '0,/p->own_length = true/s/p->own_length = true/p->own_length = false/'
+mutant "the 2D path at 128 sequences" test_splits simulator/splits_rules.c \
+    's/l->batch > SEQUENCES \/ l->heads_kv/l->batch > SEQUENCES/'
+mutant "v1 for one sequence of 8,192" test_splits simulator/splits_rules.c \
+    's/l->batch \* l->heads_q > MANY/true/'
+mutant "a logarithm to base e" test_splits simulator/splits_rules.c \
+    's/(float)log2((double)x)/(float)log((double)x)/'
+mutant "an uneven batch unseen" test_splits simulator/splits_rules.c \
+    's/ceil_div(l->longest, shortest), most)/ceil_div(l->longest, l->longest), most)/'
+mutant "a last group past the end" test_splits simulator/splits.c 's/smaller(last, length)/last/'
+mutant "round robin by tiles" test_splits simulator/splits.c \
+    's/(i + n \* split_count(p, length))/(i + n)/'
+mutant "cuts of the whole, not of the common tokens" test_splits_study simulator/splits_compare.c \
+    's/c.cut = smaller(c.cut, tokens);//'
+mutant "rounds that never come counted" test_splits_study simulator/splits_compare.c \
+    's/groups == 1 || groups >= pieces/groups == 1/'
+mutant "a combine of other lanes kept" test_splits_study simulator/splits_compare.c \
+    's/ \&\& a->lanes == b->lanes//'
+mutant "one group and several alike" test_splits_study simulator/splits_compare.c \
+    's/ \&\& one_a == one_b//'
+mutant "a boundary at the end shared" test_splits_study simulator/splits_compare.c \
+    's/every >= length/every > length/'
+mutant "the last step of a message forgotten" test_splits_study simulator/splits_workload.c \
+    's/step < range->tokens/step < range->tokens - 1/'
+mutant "stretches of whole blocks from 0" test_splits_study simulator/splits_invariant.c \
+    's/ceil_div(x, step) \* step/x + step - 1/'
+
 plan_end

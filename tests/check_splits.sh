@@ -1,23 +1,12 @@
 #!/bin/sh
 # flashulp splits from outside: its figures, its keys, its picture, and every refusal compared whole.
 # TAP on the output.  usage: tests/check_splits.sh   (FLASHULP_BUILD: build)
+. "$(dirname "$0")/tap.sh"
 program=$(cd "${FLASHULP_BUILD:-build}" && pwd)/flashulp
 folder=$(mktemp -d) && trap 'rm -rf "$folder"' EXIT INT TERM
 data=$(cd "$(dirname "$0")/data" && pwd)
 cd "$folder" || exit 1
-count=0 failed=0
 unset NO_COLOR
-
-verdict() { # name, is it ok?, what was got
-    count=$((count + 1))
-    if [ "$2" = yes ]; then
-        echo "ok $count - $1"
-    else
-        echo "not ok $count - $1"
-        printf '%s\n' "$3" | sed 's/^/#   /'
-        failed=$((failed + 1))
-    fi
-}
 
 # refused SENTENCE WORDS...: exit 2, that one line, no output
 refused() {
@@ -194,5 +183,4 @@ refused '-o p.png: the ending says what is written; one of .json, .md, .csv, .sv
 refused '-o p.svg: the ending says what is written; one of .json, .md, .csv is right' \
     --workload sp22 --heads-kv 4 -o p.svg --force
 
-echo "1..$count"
-[ $failed -eq 0 ]
+plan_end

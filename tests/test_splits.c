@@ -419,6 +419,48 @@ static void test_capacity(void **state)
     assert_int_equal(split_live(&p, 1000), 4);
     p = plan_of(SPLIT_RULE_TRITON_DECODE, NULL, &l);
     assert_int_equal(split_live(&p, 1000), 16);
+    l.longest = 27525;
+    p = plan_of(SPLIT_RULE_TRITON_DECODE, NULL, &l);
+    assert_int_equal(split_tokens(&p, 4096, 15), 256);
+    l.longest = l.capacity = 257;
+    p = plan_of(SPLIT_RULE_XQA, NULL, &l);
+    assert_int_equal(p.splits, 2);
+}
+
+/* SGLang: 128 sequences leave the GPU nothing to ask for, so the batch's lengths decide, up to 8
+   splits; lengths within a quarter count as equal. */
+static void test_uneven_batches(void **state)
+{
+    (void)state;
+    static const struct {
+        int64_t longest, shortest;
+        int longest_splits, shortest_splits;
+    } rows[] = {{8192, 8192, 1, 1}, {8192, 6554, 1, 1}, {8192, 6553, 2, 2}, {8192, 4096, 2, 1},
+                {8192, 1024, 8, 1}, {8192, 100, 8, 1},  {8192, 2049, 4, 2}, {8000, 2000, 4, 1}};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct launch l = launch_of(128, 32, 8, rows[i].longest, 128, 132);
+        l.shortest = rows[i].shortest;
+        struct split_plan p = plan_of(SPLIT_RULE_SGLANG_DECODE, NULL, &l);
+        if (split_count(&p, l.longest) != rows[i].longest_splits ||
+            split_count(&p, l.shortest) != rows[i].shortest_splits || p.undecided)
+            fail_msg("row %zu: %d and %d", i, split_count(&p, l.longest),
+                     split_count(&p, l.shortest));
+    }
+}
+
+/* 132 SMs x log2(8,192 / 64) = 924 programs, if the GPU's log2 is exact; 923 are wanted. */
+static void test_undecided(void **state)
+{
+    (void)state;
+    struct launch l = launch_of(71, 13, 13, 8192, 128, 132);
+    struct split_plan p = plan_of(SPLIT_RULE_SGLANG_DECODE, NULL, &l);
+    assert_true(p.undecided);
+    l.batch = 70;
+    p = plan_of(SPLIT_RULE_SGLANG_DECODE, NULL, &l);
+    assert_false(p.undecided);
+    l.shortest = 0;
+    p = plan_of(SPLIT_RULE_SGLANG_DECODE, NULL, &l);
+    assert_true(p.undecided);
 }
 
 int main(void)
@@ -435,6 +477,8 @@ int main(void)
         cmocka_unit_test(test_cover),
         cmocka_unit_test(test_alike),
         cmocka_unit_test(test_capacity),
+        cmocka_unit_test(test_uneven_batches),
+        cmocka_unit_test(test_undecided),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
