@@ -2,8 +2,9 @@
 
    A verb fills all three; report_finish prints text or JSON and writes every -o by its ending:
    .json the object, .csv the table, .md the text with the command.  A verb that also fills a page
-   (report_page.h) gets it as .html, and as .md in the text's place.  Files come first and are undone
-   when a later one fails, so a refused command leaves nothing new behind. */
+   (report_page.h) gets it as .html, and as .md in the text's place; its figure of strips as .svg.
+   Files come first and are undone when a later one fails, so a refused command leaves nothing new
+   behind. */
 #ifndef FLASHULP_REPORT_H
 #define FLASHULP_REPORT_H
 

@@ -165,6 +165,8 @@ static bool write_file(struct report *r, const char *path, struct message *why)
         write_markdown(f.stream, r);
     else if (ends_with(path, ".html"))
         page_write_html(f.stream, r->page);
+    else if (ends_with(path, ".svg"))
+        page_write_svg(f.stream, r->page);
     else
         page_write_csv(f.stream, r->table != NULL ? r->table : "");
     return file_commit(&f, why);
@@ -173,7 +175,7 @@ static bool write_file(struct report *r, const char *path, struct message *why)
 static bool is_report(const char *path)
 {
     return ends_with(path, ".json") || ends_with(path, ".md") || ends_with(path, ".csv") ||
-           ends_with(path, ".html");
+           ends_with(path, ".html") || ends_with(path, ".svg");
 }
 
 /* The output, checked to its last byte: a full disk behind a pipe is a failure too. */

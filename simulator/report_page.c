@@ -45,6 +45,10 @@ static void block_free(struct page_block *b)
     free(b->right);
     free(b->cell);
     free(b->count);
+    for (int64_t i = 0; i < b->pieces; i++)
+        free(b->piece[i].what);
+    free(b->piece);
+    free(b->letters);
     free(b);
 }
 
@@ -166,6 +170,37 @@ void page_bar(struct page_block *bars, int64_t count, const char *format, ...)
     va_list arguments;
     va_start(arguments, format);
     add_cell(bars, text_of(format, arguments), count);
+    va_end(arguments);
+}
+
+struct page_block *page_strips(struct page *p, int64_t length, const char *letters,
+                               const char *caption)
+{
+    struct page_block *b = add_block(p, PAGE_STRIPS, copied(caption, strlen(caption)));
+    b->length = length;
+    b->letters = copied(letters, strlen(letters));
+    return b;
+}
+
+void page_strip(struct page_block *strips, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    add_cell(strips, text_of(format, arguments), 0);
+    va_end(arguments);
+}
+
+void page_piece(struct page_block *strips, int64_t first, int64_t last, bool dark,
+                const char *format, ...)
+{
+    va_list arguments;
+    if (strips->pieces == strips->piece_room) {
+        strips->piece_room = strips->piece_room > 0 ? 2 * strips->piece_room : 64;
+        strips->piece = more(strips->piece, (size_t)strips->piece_room, sizeof *strips->piece);
+    }
+    va_start(arguments, format);
+    strips->piece[strips->pieces++] =
+        (struct page_piece){strips->cells - 1, first, last, dark, text_of(format, arguments)};
     va_end(arguments);
 }
 

@@ -38,6 +38,15 @@ void page_rows(struct page_block *table, const char *rows);
 struct page_block *page_bars(struct page *p, const char *caption);
 void page_bar(struct page_block *bars, int64_t count, const char *format, ...) PAGE_FORMAT(3);
 
+/* A figure of strips, all of `length`, each cut into pieces; where there are no pictures, `letters`
+   stand for it. */
+struct page_block *page_strips(struct page *p, int64_t length, const char *letters,
+                               const char *caption);
+void page_strip(struct page_block *strips, const char *format, ...) PAGE_FORMAT(2);
+/* first <= x < last of the newest strip, dark or light; what it is shows when pointed at. */
+void page_piece(struct page_block *strips, int64_t first, int64_t last, bool dark,
+                const char *format, ...) PAGE_FORMAT(5);
+
 /* The footer: "command", "version", "sha256 of got", each with its text. */
 void page_footer(struct page *p, const char *name, const char *format, ...) PAGE_FORMAT(3);
 /* What this report does not establish: listed at the end. */
@@ -47,6 +56,8 @@ void page_not_established(struct page *p, const char *format, ...) PAGE_FORMAT(2
 const char *page_unknown(const struct page *p, int n);
 
 void page_write_html(FILE *out, const struct page *p);
+/* The page's first figure of strips as an SVG file of its own; there must be one. */
+void page_write_svg(FILE *out, const struct page *p);
 void page_write_markdown(FILE *out, const struct page *p);
 /* Rows of cells separated by tabs, as RFC 4180 wants them but with plain line ends. */
 void page_write_csv(FILE *out, const char *rows);

@@ -51,8 +51,7 @@ static int character(const unsigned char *at)
     return known ? length : 0;
 }
 
-/* Any bytes as text of an element or of a quoted attribute; what is no character becomes '?'. */
-static void escaped(FILE *out, const char *text)
+void page_escaped(FILE *out, const char *text)
 {
     for (const unsigned char *at = (const unsigned char *)text; *at != 0;) {
         static const char special[] = "&<>\"'";
@@ -72,7 +71,7 @@ static void escaped(FILE *out, const char *text)
 static void element(FILE *out, const char *open, const char *text, const char *close)
 {
     fputs(open, out);
-    escaped(out, text);
+    page_escaped(out, text);
     fputs(close, out);
 }
 
@@ -108,7 +107,7 @@ static void bars(FILE *out, const struct page_block *b)
         length = b->count[i] > 0 && length < 1 ? 1 : length;
         fprintf(out, "<text x=\"%d\" y=\"%" PRId64 "\" text-anchor=\"end\">", LABELS - 8,
                 i * ROW + 15);
-        escaped(out, b->cell[i]);
+        page_escaped(out, b->cell[i]);
         fprintf(out,
                 "</text><rect x=\"%d\" y=\"%" PRId64 "\" width=\"%.1f\" height=\"%d\"/>"
                 "<text x=\"%.1f\" y=\"%" PRId64 "\">%s</text>\n",
@@ -136,6 +135,11 @@ static void block(FILE *out, const struct page_block *b)
         break;
     case PAGE_BARS:
         bars(out, b);
+        break;
+    case PAGE_STRIPS:
+        element(out, "<figure><figcaption>", b->text, "</figcaption>\n");
+        page_draw_strips(out, b);
+        fputs("</figure>\n", out);
         break;
     }
 }

@@ -4,7 +4,13 @@
 
 #include "simulator/report_page.h"
 
-enum page_kind { PAGE_HEADING, PAGE_PARAGRAPH, PAGE_LINES, PAGE_TABLE, PAGE_BARS };
+enum page_kind { PAGE_HEADING, PAGE_PARAGRAPH, PAGE_LINES, PAGE_TABLE, PAGE_BARS, PAGE_STRIPS };
+
+struct page_piece {
+    int64_t strip, first, last;
+    bool dark;
+    char *what;
+};
 
 struct page_block {
     enum page_kind kind;
@@ -16,7 +22,11 @@ struct page_block {
     bool *right; /* [columns] */
     char **cell; /* [cells], row by row */
     int64_t cells, room;
-    int64_t *count; /* of a figure: [cells] */
+    int64_t *count; /* of a figure of bars: [cells] */
+    int64_t length; /* of a figure of strips; the strips' labels are cells */
+    char *letters;
+    struct page_piece *piece;
+    int64_t pieces, piece_room;
 };
 
 struct page {
@@ -27,6 +37,11 @@ struct page {
     char **unknown;
     int unknowns;
 };
+
+/* Strips as an element of HTML or a file of their own. */
+void page_draw_strips(FILE *out, const struct page_block *strips);
+/* Any bytes as text of an element or of a quoted attribute; what is no character becomes '?'. */
+void page_escaped(FILE *out, const char *text);
 
 /* The largest count of a figure, at least 1. */
 int64_t page_most(const struct page_block *bars);

@@ -104,6 +104,10 @@ static void block(FILE *out, const struct page_block *b)
     case PAGE_BARS:
         bars(out, b);
         break;
+    case PAGE_STRIPS:
+        line(out, "", b->text, "\n\n");
+        lines(out, b->letters);
+        break;
     }
 }
 

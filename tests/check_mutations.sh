@@ -159,7 +159,7 @@ mutant "decisions taken anew" test_ledger_calls simulator/verbs.c \
     's/r->ledger != NULL \&\& ledger_replays(r->ledger)/false/'
 
 mutant "a cell of a page not escaped" test_report_page simulator/report_page_html.c \
-    's/escaped(out, b->cell\[i\]);/fputs(b->cell[i], out);/'
+    's/page_escaped(out, b->cell\[i\]);/fputs(b->cell[i], out);/'
 mutant "longer UTF-8 than need be" test_report_page simulator/report_page_html.c \
     's/code >= least\[length\]/true/'
 mutant "a cell of Markdown not escaped" test_report_page simulator/report_page_text.c \

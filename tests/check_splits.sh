@@ -113,19 +113,31 @@ says '   longest neighbour   27,525-220,200    all of them' \
 says '   in a batch of       1-256             all of them' \
     $post --kernel sglang-decode --option chunk=256 --invariant
 
-# --- the picture
-if "$program" splits $post -o p.svg -o p.json -o p.csv -o p.md >out; then
-    rects=$(grep -c '<rect ' p.svg)
-    verdict 'the SVG has every group' "$([ "$rects" = 203 ] && echo yes || echo no)" "$rects"
+# --- files
+if "$program" splits $post -o p.svg -o p.json -o p.csv -o p.md -o p.html >out; then
+    same 'the SVG has every group' "$(grep -c '<rect ' p.svg)" 203
+    same 'so has the page' "$(grep -c '<rect ' p.html)" 203
     if command -v python3 >/dev/null 2>&1; then
-        got=$(python3 -c 'import xml.dom.minidom as x; print(x.parse("p.svg").documentElement.tagName)' 2>&1)
-        verdict 'the SVG is well formed' "$([ "$got" = svg ] && echo yes || echo no)" "$got"
+        for file in p.svg p.html; do
+            python3 -c 'import sys, xml.dom.minidom as x; x.parse(sys.argv[1])' $file 2>err
+            same "$file is well formed" "$(cat err)" ''
+        done
+    else
+        skipped 'well-formed files' 'no python3'
     fi
-    got=$(sed -n 2p p.csv)
-    verdict 'the table' "$([ "$got" = H200,132,54,8,512,389,54 ] && echo yes || echo no)" "$got"
+    same 'the table' "$(sed -n 2p p.csv)" H200,132,54,8,512,389,54
+    same 'the words' "$(sed -n '/^fa2-split  /,/^```/p' p.md | sed '$d')" "$(cat out)"
 else
-    verdict 'four files' no "$(cat out)"
+    wrong 'five files' "$(cat out)"
 fi
+for study in --invariant '--workload sp22'; do
+    words=$post
+    [ "$study" = --invariant ] || words='--heads-kv 4 --dim 256'
+    for devices in H200 H200,B200; do
+        "$program" splits $words $study --device $devices -o s.html -o s.csv -o s.json --force >out
+        same "$study on $devices, as files" "$? $(grep -c '</html>' s.html)" '0 1'
+    done
+done
 
 # --- refusals
 refused 'how many tokens? --len N is right, or --batch-lens, or --workload'
@@ -178,9 +190,9 @@ refused '--invariant asks about one row: --len and --batch are right, not --batc
     --batch-lens 5,6 --heads-kv 4 --invariant
 refused 'the work of this launch, batch x heads x query blocks, is past the kernel'"'"'s 32-bit counter' \
     --len 5 --heads-kv 65536 --batch 1048576
-refused '-o p.png: the ending says what is written; one of .json, .md, .csv, .svg is right' \
+refused '-o p.png: the ending says what is written; one of .html, .md, .json, .csv, .svg is right' \
     $post -o p.png
-refused '-o p.svg: the ending says what is written; one of .json, .md, .csv is right' \
+refused '-o p.svg: the ending says what is written; one of .html, .md, .json, .csv is right' \
     --workload sp22 --heads-kv 4 -o p.svg --force
 
 plan_end

@@ -194,6 +194,36 @@ static void test_figure(void **state)
     page_free(p);
 }
 
+/* Two strips of 100: x runs from 125 to 915.  Names are escaped in labels, captions and titles. */
+static void test_strips(void **state)
+{
+    (void)state;
+    struct page *p = page_new("t");
+    struct page_block *strips = page_strips(p, 100, " |--|\n", "a & b");
+    page_strip(strips, "<first>");
+    page_piece(strips, 0, 50, true, "group \"0\"");
+    page_piece(strips, 50, 100, false, "group 1");
+    page_strip(strips, "second");
+    page_piece(strips, 10, 20, true, "%d", 7);
+    char *html = written(page_write_html, p), *markdown = written(page_write_markdown, p);
+    char *svg = written(page_write_svg, p);
+    must_have(html, svg);
+    must_have(svg,
+              "<svg xmlns=\"http://www.w3.org/2000/svg\" role=\"img\" width=\"930\" height=\"76\"");
+    must_have(svg, "<title>a &amp; b</title>");
+    must_have(svg, "text-anchor=\"end\">&lt;first&gt;</text>");
+    must_have(svg, "x=\"125.000\" y=\"24\" width=\"395.000\" height=\"18\" fill=\"#3b76c4\" "
+                   "fill-opacity=\"1\"><title>group &quot;0&quot;</title></rect>");
+    must_have(svg, "x=\"520.000\" y=\"24\" width=\"395.000\" height=\"18\" fill=\"#3b76c4\" "
+                   "fill-opacity=\"0.4\"><title>group 1</title></rect>");
+    must_have(svg, "x=\"204.000\" y=\"50\" width=\"79.000\"");
+    must_have(markdown, "a \\& b\n\n```\n |--|\n```\n");
+    free(html);
+    free(markdown);
+    free(svg);
+    page_free(p);
+}
+
 static void test_no_rows(void **state)
 {
     (void)state;
@@ -265,11 +295,11 @@ static void test_csv(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_escapes), cmocka_unit_test(test_escaped_everywhere),
-        cmocka_unit_test(test_alone),   cmocka_unit_test(test_table),
-        cmocka_unit_test(test_figure),  cmocka_unit_test(test_no_rows),
-        cmocka_unit_test(test_footer),  cmocka_unit_test(test_markdown),
-        cmocka_unit_test(test_csv),
+        cmocka_unit_test(test_escapes),  cmocka_unit_test(test_escaped_everywhere),
+        cmocka_unit_test(test_alone),    cmocka_unit_test(test_table),
+        cmocka_unit_test(test_figure),   cmocka_unit_test(test_strips),
+        cmocka_unit_test(test_no_rows),  cmocka_unit_test(test_footer),
+        cmocka_unit_test(test_markdown), cmocka_unit_test(test_csv),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -180,36 +180,31 @@ static bool read_request(struct splits_request *q, const struct scenario *s, str
     return read_switches(q, s->value[OPTION_RULE_SWITCH], why);
 }
 
-/* Pictures; the report writes the other files. */
-static bool write_pictures(const struct scenario *s, const struct splits_page *page,
-                           struct message *why)
+static bool answer_launch(struct splits_page *page, struct splits_request *q, bool study,
+                          struct message *why)
 {
-    char *path;
-    bool ok = true;
-    for (int n = 0; ok && (path = report_output(s, n)) != NULL; n++) {
-        if (ends_with(path, ".svg"))
-            ok = splits_svg(page->report, page, path, why);
-        free(path);
+    for (int d = 0; d < q->devices; d++) {
+        q->launch.sms = device_sms(&q->device[d]);
+        if (!split_plan(q->rule, q->version, &q->launch, &page->plan[d], why))
+            return false;
     }
-    return ok;
+    splits_json(page);
+    if (study)
+        return splits_invariant_page(page, why);
+    splits_text(page);
+    return true;
 }
 
 static bool answer(struct report *r, const struct scenario *s, struct splits_request *q,
                    struct message *why)
 {
     struct splits_page page = {.report = r, .request = q};
-    if (q->workload != WORKLOAD_COUNT)
-        return splits_workload_page(r, q, why);
-    for (int d = 0; d < q->devices; d++) {
-        q->launch.sms = device_sms(&q->device[d]);
-        if (!split_plan(q->rule, q->version, &q->launch, &page.plan[d], why))
-            return false;
-    }
-    splits_json(&page);
-    if (s->given[OPTION_INVARIANT])
-        return splits_invariant_page(&page, why) && write_pictures(s, &page, why);
-    splits_text(&page);
-    return write_pictures(s, &page, why);
+    bool workload = q->workload != WORKLOAD_COUNT;
+    if (workload ? !splits_workload_page(r, q, why)
+                 : !answer_launch(&page, q, s->given[OPTION_INVARIANT], why))
+        return false;
+    splits_report_page(&page);
+    return true;
 }
 
 int cli_splits(int argc, char **argv)
@@ -221,13 +216,11 @@ int cli_splits(int argc, char **argv)
     int status = 0;
     if (!cli_scenario(&s, COMMAND_SPLITS, argc, argv, &status))
         return status;
-    const char *endings = s.given[OPTION_WORKLOAD] ? "json md csv" : "json md csv svg";
+    const char *endings = s.given[OPTION_WORKLOAD] ? "html md json csv" : "html md json csv svg";
     report_new(&r, &s);
     if (!read_request(&q, &s, &why) || !report_check_outputs(&s, endings, NULL, 0, &why) ||
-        !answer(&r, &s, &q, &why) || !report_finish(&r, &why)) {
-        report_undo(&r);
+        !answer(&r, &s, &q, &why) || !report_finish(&r, &why))
         status = cli_refused("splits", &why);
-    }
     free(q.lens);
     report_free(&r);
     scenario_free(&s);

@@ -35,10 +35,12 @@ void splits_says(struct report *r, const struct splits_request *q, enum split_te
 
 /* The table, the reasons, the picture, the pairs. */
 void splits_text(struct splits_page *page);
-void splits_picture(const struct splits_page *page);
+/* The boundaries as lines. */
+void splits_picture(const struct splits_page *page, char **text);
 void splits_json(struct splits_page *page);
-bool splits_svg(struct report *r, const struct splits_page *page, const char *path,
-                struct message *why);
+/* The report's page, from its text and table, which are complete; with a launch (page->request has no
+   workload) the boundaries as a figure. */
+void splits_report_page(struct splits_page *page);
 bool splits_workload_page(struct report *r, const struct splits_request *q, struct message *why);
 bool splits_invariant_page(struct splits_page *page, struct message *why);
 

@@ -81,7 +81,7 @@ void splits_json(struct splits_page *page)
     struct json *top = page->report->json;
     struct launch l = q->launch;
     json_string(top, "kernel", split_rule_info(q->rule)->name);
-    json_string(top, "version", page->plan[0].version);
+    json_string(top, "kernel_version", page->plan[0].version);
     json_whole(top, "length", l.longest);
     json_whole(top, "batch", l.batch);
     json_whole(top, "heads_q", l.heads_q);

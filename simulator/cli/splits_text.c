@@ -267,7 +267,8 @@ void splits_text(struct splits_page *page)
     splits_says(r, q, SPLIT_WHY, "rule");
     print_why(page);
     splits_words(r, "length", split_rule_info(q->rule)->length);
-    splits_picture(page);
+    report_text(r, "\n");
+    splits_picture(page, &r->text);
     print_shared(page);
     print_pairs(page);
     report_text(r, "\n");

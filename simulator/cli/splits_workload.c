@@ -59,6 +59,8 @@ static void say_changes(struct report *r, const struct splits_request *q,
         struct json *j = json_object(list, NULL);
         json_string(j, "device", q->device[d].name);
         json_whole(j, "changes", t->changes[d]);
+        if (q->devices == 1)
+            report_row(r, "device\tchanges\n%s\t%" PRId64, q->device[d].name, t->changes[d]);
         if (t->changes[d] == 0)
             text_append(&text, "%s never on %s", d > 0 ? "," : "", q->device[d].name);
         else
