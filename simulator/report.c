@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "simulator/report_page_parts.h"
 #include "simulator/scenario_parts.h"
 
 static cJSON *tree(struct json *j)
@@ -27,9 +28,19 @@ static struct json *attach(struct json *to, const char *key, cJSON *item)
     return (struct json *)item;
 }
 
+/* JSON is UTF-8; names of files may be any bytes: what is no character becomes '?'. */
 void json_string(struct json *to, const char *key, const char *text)
 {
-    attach(to, key, cJSON_CreateString(text));
+    char *valid = NULL;
+    text_append(&valid, "%s", text);
+    for (unsigned char *at = (unsigned char *)valid; *at != 0;) {
+        int length = page_character(at);
+        if (length == 0 && *at >= 0x80)
+            *at = '?';
+        at += length > 0 ? length : 1;
+    }
+    attach(to, key, cJSON_CreateString(valid));
+    free(valid);
 }
 
 void json_whole(struct json *to, const char *key, int64_t x)

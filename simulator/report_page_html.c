@@ -31,33 +31,13 @@ static const char head[] =
     "dt { font-weight: bold; } dd { margin: 0 0 0.4em 1.5em; overflow-wrap: anywhere; }\n"
     "</style>\n";
 
-/* Bytes of the UTF-8 character at `at`; 0: none that XML knows begins there. */
-static int character(const unsigned char *at)
-{
-    static const unsigned least[5] = {0, 0, 0x80, 0x800, 0x10000};
-    if (at[0] < 0x80)
-        return at[0] >= 32 || at[0] == '\n' || at[0] == '\t' ? at[0] != 127 : 0;
-    int length = at[0] >= 0xf0 ? 4 : at[0] >= 0xe0 ? 3 : 2;
-    unsigned code = at[0] & (0x7fu >> length);
-    if (at[0] < 0xc0 || at[0] > 0xf4)
-        return 0;
-    for (int i = 1; i < length; i++) {
-        if ((at[i] & 0xc0) != 0x80)
-            return 0;
-        code = code << 6 | (at[i] & 0x3f);
-    }
-    bool known = code >= least[length] && code <= 0x10ffff && (code < 0xd800 || code > 0xdfff) &&
-                 code != 0xfffe && code != 0xffff && code >= 0xa0;
-    return known ? length : 0;
-}
-
 void page_escaped(FILE *out, const char *text)
 {
     for (const unsigned char *at = (const unsigned char *)text; *at != 0;) {
         static const char special[] = "&<>\"'";
         static const char *const entity[] = {"&amp;", "&lt;", "&gt;", "&quot;", "&#39;"};
         const char *found = strchr(special, *at);
-        int length = character(at);
+        int length = page_character(at);
         if (found != NULL)
             fputs(entity[found - special], out);
         else if (length == 0)

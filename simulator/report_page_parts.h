@@ -45,5 +45,7 @@ void page_escaped(FILE *out, const char *text);
 
 /* The largest count of a figure, at least 1. */
 int64_t page_most(const struct page_block *bars);
+/* Bytes of the UTF-8 character at `at`; 0: none begins there, or one that XML does not know. */
+int page_character(const unsigned char *at);
 
 #endif

@@ -10,11 +10,15 @@
 /* Any bytes as running text on one line: nothing in it is markup or HTML. */
 static void escaped(FILE *out, const char *text)
 {
-    for (const char *at = text; *at != 0; at++) {
-        unsigned char c = (unsigned char)*at;
-        if (strchr("\\`*_[]<>|#&~", c) != NULL)
+    for (const unsigned char *at = (const unsigned char *)text; *at != 0;) {
+        int length = page_character(at);
+        if (strchr("\\`*_[]<>|#&~", *at) != NULL)
             fputc('\\', out);
-        fputc(c < 32 || c == 127 ? ' ' : c, out);
+        if (length == 0 || *at < 32)
+            fputc(*at < 32 || *at == 127 ? ' ' : '?', out);
+        else
+            fwrite(at, 1, (size_t)length, out);
+        at += length > 0 ? length : 1;
     }
 }
 

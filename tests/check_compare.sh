@@ -266,6 +266,12 @@ for form in html md json; do
     holds "odd.$form says what is not established" odd.$form 'whether WANT is right: both may share a mistake'
     holds "odd.$form says that too" odd.$form 'whether the mean is biased; 4 rows are too few'
 done
+bytes=$(printf 'no\377text.npy') # no UTF-8
+cp one.npy "$bytes"
+"$program" compare "$bytes" b.npy -o bytes.json -o bytes.html -o bytes.md >/dev/null
+for form in json html md; do
+    holds "bytes that are no text, in .$form" bytes.$form 'no?text.npy'
+done
 holds 'the page has the command' odd.html \
     'flashulp compare &#39;&lt;script&gt;alert(1)&lt;script&gt;&amp;&quot;&#39;\&#39;&#39;.npy&#39; b.npy'
 holds 'and a figure' odd.html '>elements by got - want, in ulps of fp32; 3 are equal<'

@@ -69,8 +69,8 @@ static const struct {
     {"two\nlines\tand", "two\nlines\tand", "two lines and"},
     {"caf\xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80", "caf\xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80",
      "caf\xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80"},
-    {"\xff \xc3( \xe2\x82", "? ?( ??", NULL},  /* no UTF-8 */
-    {"\xc0\xaf \xe0\x80\xbc", "?? ???", NULL}, /* longer than need be: a hidden / and < */
+    {"\xff \xc3( \xe2\x82", "? ?( ??", "? ?( ??"}, /* no UTF-8 */
+    {"\xc0\xaf \xe0\x80\xbc", "?? ???", NULL},     /* longer than need be: a hidden / and < */
     {"\xe0\x83\xa9 \xf0\x82\x82\xac", "??? ????", NULL},
     {"\xed\xa0\x80 \xf4\x90\x80\x80", "??? ????", NULL}, /* surrogate, beyond U+10FFFF */
     {"\xc2\x85 \xef\xbf\xbe", "?? ???", NULL},           /* a control, no character */
