@@ -30,7 +30,7 @@ CLI_OBJ  := $(patsubst %.c,$(B)/%.o,$(wildcard simulator/cli/*.c $(GSL_ONLY)))
 TESTS    := $(patsubst tests/%.c,$(B)/tests/%,$(wildcard tests/test_*.c)) $(B)/tests/digests
 BENCHES  := $(patsubst tests/bench/%.c,$(B)/tests/bench/%,$(wildcard tests/bench/bench_*.c))
 
-.PHONY: all help demo test test-full test-asan bench clean check-arrows check-docs deps install uninstall dist FORCE
+.PHONY: all help demo test test-full test-asan fuzz bench clean check-arrows check-docs deps install uninstall dist FORCE
 all: $(B)/flashulp
 
 help:
@@ -41,6 +41,7 @@ help:
 ## make test       the same, then every test of the suite (under 20 minutes on two cores)
 ## make test-full  the long proofs too: all 2^32 inputs, other compilers, levels and processors
 ## make test-asan  the tests under the address and undefined-behaviour sanitizers
+## make fuzz       every reader under libFuzzer, SECONDS=60 each (needs clang)
 ## make bench      speed against the peers this machine has, as ratios in one run; JSON=FILE too
 ## make install    program, library, manual and data under PREFIX (/usr/local); make uninstall
 ## make dist       build/flashulp-VERSION.tar.gz
@@ -81,7 +82,7 @@ $(B)/flashulp: $(CLI_OBJ) $(B)/libflashulp.a
 	$(CC) $(ALL) -o $@ $^ -lgsl -lgslcblas $(LDLIBS)
 
 # The judges, and what tests share: each test takes what it needs.
-$(B)/tests/libjudges.a: $(patsubst %.c,$(B)/%.o,$(wildcard tests/oracle_*.c tests/*_case.c))
+$(B)/tests/libjudges.a: $(patsubst %.c,$(B)/%.o,$(wildcard tests/oracle_*.c tests/*_case.c tests/fuzz/fuzz*.c))
 	@rm -f $@
 	$(AR) rcs $@ $^
 
@@ -115,6 +116,9 @@ test-full: deps
 
 test-asan:
 	@$(MAKE) --no-print-directory B=$(B)-asan OPT=-O1 CFLAGS="-g -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer" test
+
+fuzz:
+	@tests/fuzz/run.sh $(B) $(or $(SECONDS),60)
 
 bench:
 	@$(MAKE) --no-print-directory -s all $(BENCHES) && CC="$(CC)" tests/bench/run.sh $(B) $(JSON)

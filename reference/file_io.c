@@ -1,8 +1,9 @@
 /* file_io.c: files read by offset and written whole or not at all.
 
-   Only regular files are read: a pipe would block and a directory has no bytes.  An output goes to
-   PATH.PID-N.tmp in the same folder, is flushed to the disk and then renamed over PATH.  The names
-   of temporaries are kept where a signal handler may read them. */
+   Only regular files are read: a pipe would block, a directory has no bytes, and a huge file of
+   holes gives zeros for hours.  An output goes to PATH.PID-N.tmp in the same folder, is flushed to
+   the disk and then renamed over PATH.  The names of temporaries are kept where a signal handler
+   may read them. */
 #include "reference/tensor_file.h"
 
 #include <assert.h>
@@ -30,9 +31,18 @@ static bool refuse_open(struct message *why, const char *path, int error)
         return refuse(why, "%s: a symbolic link to a file that is not there", path);
     if (error == ENOENT)
         return refuse(why, "%s: no such file", path);
+    if (error == ELOOP)
+        return refuse(why, "%s: symbolic links that lead to no file", path);
     if (error == ENXIO)
         return refuse(why, "%s: a socket, not a regular file", path);
     return refuse(why, "%s: cannot be opened: %s", path, strerror(error));
+}
+
+/* Is nearly all of a large file holes?  A file system that does not count blocks says 0. */
+static bool is_hollow(const struct stat *info)
+{
+    const uint64_t large = UINT64_C(4) << 30, size = (uint64_t)info->st_size;
+    return size >= large && info->st_blocks > 0 && (uint64_t)info->st_blocks * 512 < size / 1024;
 }
 
 bool source_open(struct source *s, const char *path, struct message *why)
@@ -46,6 +56,13 @@ bool source_open(struct source *s, const char *path, struct message *why)
     if (fstat(fd, &info) != 0 || !S_ISREG(info.st_mode)) {
         close(fd);
         return refuse(why, "%s: %s, not a regular file", path, kind_of_file(info.st_mode));
+    }
+    if (is_hollow(&info)) {
+        close(fd);
+        return refuse(why,
+                      "%s: a sparse file of %.1f GiB, nearly all of it holes; cp --sparse=never "
+                      "fills them",
+                      path, (double)info.st_size / (1 << 30));
     }
     s->fd = fd;
     s->size = (uint64_t)info.st_size;
@@ -94,6 +111,7 @@ bool file_read(const char *path, size_t limit, unsigned char **bytes, size_t *si
     if (!ok)
         refuse(why, "%s: %llu bytes; at most %zu are read", path, (unsigned long long)s.size,
                limit);
+    ok = ok && memory_holds(path, s.size, why);
     if (ok) {
         *bytes = malloc((size_t)s.size + 1);
         ok = *bytes != NULL
@@ -109,6 +127,17 @@ bool file_read(const char *path, size_t limit, unsigned char **bytes, size_t *si
     (*bytes)[s.size] = 0;
     *size = (size_t)s.size;
     return true;
+}
+
+bool file_read_head(const char *path, void *to, size_t room, size_t *got, struct message *why)
+{
+    struct source s;
+    if (!source_open(&s, path, why))
+        return false;
+    *got = s.size < room ? (size_t)s.size : room;
+    bool ok = source_read(&s, 0, to, *got, why);
+    source_close(&s);
+    return ok;
 }
 
 /* More outputs than these at one time are only less tidy when a signal ends the program. */

@@ -92,8 +92,11 @@ void file_abandon(struct output_file *f);
 /* Removes the temporaries of all files begun; a signal handler may call it. */
 void files_unlink_unfinished(void);
 
-/* A whole regular file in memory, with a zero byte behind it; at most `limit` bytes. */
+/* A whole regular file in memory, with a zero byte behind it; at most `limit` bytes, and no more
+   than the machine has. */
 bool file_read(const char *path, size_t limit, unsigned char **bytes, size_t *size,
                struct message *why);
+/* The first bytes of a regular file, at most `room`: what it is, before all of it is read. */
+bool file_read_head(const char *path, void *to, size_t room, size_t *got, struct message *why);
 
 #endif

@@ -118,6 +118,12 @@ static bool next_chunk(struct reader *r, size_t offset, char tag[5], struct read
     return true;
 }
 
+bool trace_check_header(const unsigned char *bytes, size_t size, struct message *why)
+{
+    struct reader r = {bytes, size, false};
+    return check_header(&r, why);
+}
+
 bool trace_find_parts(const unsigned char *bytes, size_t size, struct parts *parts,
                       struct message *why)
 {

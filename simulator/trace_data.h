@@ -58,6 +58,8 @@ extern const char *const trace_carried_tag[CARRIED_COUNT];
 uint32_t trace_names(const struct trace *t, enum trace_table table);
 /* The number of a name, new if it is unknown; false when there is no memory. */
 bool trace_number(struct trace *t, enum trace_table table, const char *name, uint32_t *number);
+/* Do these bytes, the first 16 of a file or all of a shorter one, begin a trace we can read? */
+bool trace_check_header(const unsigned char *bytes, size_t size, struct message *why);
 /* The sentence for a trace that is not complete. */
 bool trace_refuse_incomplete(const struct trace *t, const char *path, struct message *why);
 /* An empty record behind the others, or NULL. */

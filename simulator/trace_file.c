@@ -263,17 +263,26 @@ bool trace_write(const struct trace *t, const char *path, bool force, struct mes
     return refuse(why, "%s: not written: no memory for a chunk of the trace", path);
 }
 
+/* Puts the file's name before the reason. */
+static struct trace *refuse_file(const char *path, struct message *why)
+{
+    const struct message reason = *why;
+    refuse(why, "%s: %s", path, reason.text);
+    return NULL;
+}
+
 struct trace *trace_read(const char *path, struct message *why)
 {
-    unsigned char *bytes;
+    unsigned char head[TRACE_HEADER_BYTES], *bytes;
     size_t size;
+    if (!file_read_head(path, head, sizeof head, &size, why))
+        return NULL;
+    /* A file of another kind may be huge: it is refused before it is read. */
+    if (!trace_check_header(head, size, why))
+        return refuse_file(path, why);
     if (!file_read(path, SIZE_MAX - 1, &bytes, &size, why))
         return NULL;
     struct trace *t = trace_parse(bytes, size, why);
     free(bytes);
-    if (t == NULL) {
-        const struct message reason = *why;
-        refuse(why, "%s: %s", path, reason.text);
-    }
-    return t;
+    return t != NULL ? t : refuse_file(path, why);
 }

@@ -235,6 +235,9 @@ static void list_devices(struct report *r, struct json *list)
         report_text(r, " %s   %s, %s\n", info->name, info->meaning, a->name);
         list_figures(r, j, (enum device)d);
     }
+    report_text(r, " Another one is a .json file: one of these objects, as --json prints them,\n"
+                   " or as short as {\"name\": \"X\", \"architecture\": \"sm90\", \"figures\": "
+                   "{\"SMs\": 99}}.\n");
 }
 
 static void list_architectures(struct report *r, struct json *list)

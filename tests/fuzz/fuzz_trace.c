@@ -1,36 +1,67 @@
-/* fuzz_trace.c: any bytes at all as a trace: read as they are, and with their CRCs made right.
+/* fuzz_trace.c: any bytes as a trace: as they are, and with their CRCs made right. */
+#include "tests/fuzz/fuzz.h"
 
-   clang -std=c11 -D_POSIX_C_SOURCE=200809L -g -O1 -I. -fsanitize=fuzzer,address,undefined \
-     tests/fuzz/fuzz_trace.c simulator/trace*.c reference/{message,file_io,crc32}.c -o fuzz_trace */
 #include <stdio.h>
 
+#include "reference/tensor.h"
 #include "tests/trace_bytes.h"
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+struct written {
+    unsigned char *bytes;
+    size_t size;
+};
+
+static struct written write_trace(const struct trace *t)
+{
+    struct written w = {0};
+    struct message why;
+    fuzz_require(trace_write(t, fuzz_output(), true, &why) &&
+                     file_read(fuzz_output(), SIZE_MAX - 1, &w.bytes, &w.size, &why),
+                 "a trace that was read can be written");
+    return w;
+}
+
+/* What is written of a trace is read as the same trace: it is written in the same bytes. */
+static void write_and_read(const struct trace *t)
+{
+    struct message why;
+    struct written first = write_trace(t);
+    struct trace *back = trace_parse(first.bytes, first.size, &why);
+    fuzz_require(back != NULL, "a trace that was written can be read");
+    struct written second = write_trace(back);
+    fuzz_require(first.size == second.size && memcmp(first.bytes, second.bytes, first.size) == 0,
+                 "a trace that was written is read as it was");
+    free(first.bytes);
+    free(second.bytes);
+    trace_free(back);
+}
 
 static void try_bytes(const unsigned char *bytes, size_t size)
 {
     static FILE *nowhere;
-    struct message why;
+    struct message why = {""};
     struct trace *t = trace_parse(bytes, size, &why);
     if (nowhere == NULL)
         nowhere = fopen("/dev/null", "w");
-    if (t != NULL && nowhere != NULL) {
-        trace_dump(t, nowhere);
-        fprintf(nowhere, "%g\n", touch(t));
+    fuzz_require(nowhere != NULL, "/dev/null can be opened");
+    if (t == NULL) {
+        fuzz_require_sentence(&why);
+        return;
     }
+    trace_dump(t, nowhere);
+    fprintf(nowhere, "%g\n", touch(t));
+    write_and_read(t);
+    fuzz_require(trace_write_perfetto(t, fuzz_output(), true, &why),
+                 "Perfetto JSON can be written");
     trace_free(t);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+void fuzz_trace(const uint8_t *data, size_t size)
 {
-    unsigned char *copy = malloc(size + 1);
-    if (copy == NULL)
-        return 0;
+    unsigned char *copy = fuzz_allocate(size);
     memcpy(copy, data, size);
     try_bytes(copy, size);
     repair(copy, size);
     try_bytes(copy, size);
     free(copy);
-    return 0;
 }

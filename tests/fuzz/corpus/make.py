@@ -1,0 +1,62 @@
+"""Writes the seeds that lie at the readers' limits beside it: python3 make.py (standard library only)."""
+import io
+import json
+import os
+import struct
+import zipfile
+
+os.chdir(os.path.dirname(os.path.abspath(__file__)))
+
+
+def npy(descr, shape, data, fortran=False, version=1):
+    header = str({"descr": descr, "fortran_order": fortran, "shape": shape}).encode() + b"\n"
+    length = struct.pack("<H" if version == 1 else "<I", len(header))
+    return b"\x93NUMPY" + bytes([version, 0]) + length + header + data
+
+
+def put(name, data):
+    os.makedirs(os.path.dirname(name), exist_ok=True)
+    with open(name, "wb") as f:
+        f.write(data)
+
+
+def npz(entries, comment=b""):
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as z:
+        for name, data in entries:
+            z.writestr(zipfile.ZipInfo(name), data)
+        z.comment = comment
+    return file.getvalue()
+
+
+def safetensors(tensors, meta=None):
+    header, data = {}, b""
+    for name, dtype, shape, raw in tensors:
+        header[name] = {"dtype": dtype, "shape": shape, "data_offsets": [len(data), len(data) + len(raw)]}
+        data += raw
+    if meta is not None:
+        header["__metadata__"] = meta
+    text = json.dumps(header, separators=(",", ":")).encode()
+    return struct.pack("<Q", len(text)) + text + data
+
+
+put("npy/rank4.npy", npy("<u2", (1, 2, 1, 1), b"\x80\x3f\x00\x40"))
+put("npy/fortran4.npy", npy("<f2", (1, 2, 1, 2), bytes(8), fortran=True, version=2))
+put("npy/empty4.npy", npy("|V2", (3, 0, 2, 1), b"", version=3))
+one = npy("<f4", (1,), b"\0\0\x80\x3f")
+put("npz/longest.npz", npz([("n" * 127 + ".npy", one), ("m.npy", one)]))
+put("npz/comment.npz", npz([("q.npy", npy("<u2", (2, 1), bytes(4)))], b"a comment"))
+put("npz/nothing.npz", npz([]))
+put("npz/torch.npz", npz([("a/data.pkl", b"\x80\x02}."), ("a/data/0", bytes(4))]))
+put("safetensors/longest.safetensors", safetensors([("n" * 127, "F16", [1, 1, 1, 1], bytes(2))]))
+put("safetensors/all.safetensors", safetensors(
+    [("a", "F64", [1], bytes(8)), ("b", "F32", [], bytes(4)), ("c", "BF16", [2, 1], bytes(4)),
+     ("d", "F8_E4M3", [1, 3], b"\x7f\x80\1"), ("e", "F8_E5M2", [0, 5], b""), ("f", "F16", [1, 1, 1], bytes(2))],
+    {"scale": "0.5", "quote": "\"\\/\n\u00e9"}))
+put("safetensors/nothing.safetensors", safetensors([]))
+put("safetensors/only-metadata.safetensors", safetensors([], {}))
+put("lengths/two", b"0,3,8")
+put("lengths/keys", b"0,3,8\0000,5,5")
+put("lengths/empty", b"0,0,0,7")
+put("lengths/limits", b"0,-1,9223372036854775807")
+put("lengths/long", b",".join(b"%d" % i for i in range(41)) + b"\0" + b"0" + b",40" * 40)
