@@ -31,4 +31,27 @@ struct bound {
 void bound_gpu_bf16(const struct head *h, int64_t r, int64_t Bc, enum format f,
                     struct bound *bounds);
 
+/* How a kernel rounds, as far as a bound needs to know; every other operation is fp32's to
+   nearest.  A row's keys lie in groups, each with its own maximum, sum and output, put together at the end. */
+struct rounding_budget {
+    int64_t keys, tiles; /* most of a group */
+    int64_t groups;
+    double weight;  /* relative error of a weight as the value product takes it; 0: none */
+    double tiny;    /* absolute error of a weight that is subnormal there */
+    bool sums_rounded; /* the row sum adds the rounded weights */
+    double partial; /* relative error of a group's output as stored */
+    double score;   /* relative error of a score as stored */
+    double step;    /* of one step of a product's sum: u, or a tensor core's */
+    int step_terms; /* that a step takes */
+    double special; /* relative error of exp, log and reciprocal */
+};
+/* Nearest rounding of a weight to f, u in every sum and correctly rounded functions; one group. */
+struct rounding_budget rounding_budget_fp32(enum format weights, int64_t keys, int64_t tiles);
+
+/* Of query r under several budgets at once: bounds[k * D + d] with output format f[k], and, where
+   it is not NULL, A[d] = sum pi |v|.  Proved in bounds_budget.c for any order of the sums; the same
+   provisos as above. */
+void bound_budgets(const struct head *h, int64_t r, const struct rounding_budget *budgets,
+                   const enum format *f, int count, struct bound *bounds, double *A);
+
 #endif
