@@ -191,6 +191,12 @@ static const struct example_figures fa2_4 = {
     ALGORITHM_FA2, "an explanation of FlashAttention-2 (arXiv 2307.08691)",
     sizeof fa2_4_figures / sizeof fa2_4_figures[0], fa2_4_figures};
 
+/* The groups of 512, 448 and 320 tokens are those of a launch of four KV heads. */
+int64_t example_launch_heads(enum example e)
+{
+    return e == EXAMPLE_H200_B200 ? 4 : 0;
+}
+
 const struct example_figures *example_figures(enum example e)
 {
     return e == EXAMPLE_FA2_4 ? &fa2_4 : NULL;

@@ -33,6 +33,9 @@ bool example_from_name(const char *name, enum example *e);
 /* For those without a file: a capture's metadata are the scenario's business. */
 bool example_problem(enum example e, struct problem *p, struct message *why);
 
+/* KV heads of the launch that the example is one head of, where its article speaks of one; else 0. */
+int64_t example_launch_heads(enum example e);
+
 /* What the article printed for one number, digit for digit.  tile counts key tiles from 0;
    -1: after the last. */
 struct example_figure {

@@ -2,6 +2,7 @@
 # compare from outside: harness bugs as four-element files, every refusal whole, what is printed.
 # TAP on the output.  usage: tests/check_compare.sh   (FLASHULP_BUILD: build)
 . "$(dirname "$0")/tap.sh"
+. "$(dirname "$0")/npy.sh"
 program=$(cd "${FLASHULP_BUILD:-build}" && pwd)/flashulp
 folder=$(mktemp -d) && trap 'rm -rf "$folder"' EXIT INT TERM
 cd "$folder" || exit 1
@@ -27,30 +28,6 @@ prints() { # STATUS PATTERN WORDS...: that exit status, also said, and a line ma
         [ "$(printf '%s\n' "$got" | tail -1)" = "exit $want" ] && ok=yes
     verdict "compare $* prints $pattern" $ok "exit $status
 $got"
-}
-
-# word HEX: its bytes, lowest first
-word() {
-    rest=$1
-    while [ -n "$rest" ]; do
-        head=${rest%??}
-        # shellcheck disable=SC2059
-        printf "\\$(printf '%03o' "0x${rest#"$head"}")"
-        rest=$head
-    done
-}
-
-# npy FILE DESCR SHAPE WORDS...: a .npy of these codes
-npy() {
-    file=$1
-    header="{'descr': '$2', 'fortran_order': False, 'shape': $3, }"
-    shift 3
-    {
-        printf '\223NUMPY\001\000'
-        word "$(printf '%04x' ${#header})"
-        printf '%s' "$header"
-        for code in "$@"; do word "$code"; done
-    } >"$file"
 }
 
 # st FILE NAME DTYPE BYTES SHAPE CODES... -- NAME ...: a .safetensors of small tensors
@@ -333,7 +310,7 @@ refused '--atol x: a number is right' one.npy zero.npy --atol x
 refused '--ulp 0.5: a whole number from 0 to 9223372036854775807 is right' one.npy zero.npy --ulp 0.5
 refused '--dtype fp32: bf16 or fp16, what 16-bit words hold, is right' one.npy zero.npy --dtype fp32
 refused '--layout hbnd: bhnd or bnhd is right' one.npy zero.npy --layout hbnd
-refused '--policy is an option of walk, run and trace, not of compare' one.npy zero.npy --policy fp32
+refused '--policy is an option of walk, run, audit and trace, not of compare' one.npy zero.npy --policy fp32
 refused '-o r.txt: the ending says what is written; one of .html, .md, .json, .csv is right' \
     one.npy zero.npy -o r.txt
 refused '-o r.json exists; give --force to replace it' one.npy zero.npy -o r.json

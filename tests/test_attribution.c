@@ -1,5 +1,5 @@
-/* test_attribution.c: which rounding moved an output: the teaching input's figures, cases P1 and S2,
-   what must hold on any problem, and the true value's boundaries. */
+/* test_attribution.c: which rounding moved an output: the teaching input's figures, cases P1 and
+   S2, what must hold on any problem, and the true value's boundaries. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -168,8 +168,8 @@ static void study_random(struct study *x, enum algorithm a, enum policy_id polic
     attributed(x, algorithm_info(a)->name, true);
 }
 
-/* In every algorithm and policy: `before` is the run's own value, the parts make the whole to second
-   order, and the exact run is the truth. */
+/* In every algorithm and policy: `before` is the run's own value, the parts make the whole to
+   second order, and the exact run is the truth. */
 static void whatever_the_problem(void **unused)
 {
     (void)unused;
@@ -191,12 +191,13 @@ static void whatever_the_problem(void **unused)
                 parts += part;
             }
             rest += fabs(x.a.interaction[i]);
-            near(algorithm_info(x.simulation.algorithm)->name, "the sum of the parts", parts, before,
-                 1e-12);
+            near(algorithm_info(x.simulation.algorithm)->name, "the sum of the parts", parts,
+                 before, 1e-12);
         }
         if (!(rest <= 0.05 * sum))
-            fail_msg("%s, %s: interaction %.3g of %.3g", algorithm_info(x.simulation.algorithm)->name,
-                     x.simulation.policy.name, rest, sum);
+            fail_msg("%s, %s: interaction %.3g of %.3g",
+                     algorithm_info(x.simulation.algorithm)->name, x.simulation.policy.name, rest,
+                     sum);
         worst = rest / sum > worst ? rest / sum : worst;
         result_free(&run);
         study_free(&x);

@@ -12,6 +12,7 @@ int cli_bits(int argc, char **argv);
 int cli_exact(int argc, char **argv);
 int cli_run(int argc, char **argv);
 int cli_trace(int argc, char **argv);
+int cli_audit(int argc, char **argv);
 int cli_claims(int argc, char **argv);
 int cli_compare(int argc, char **argv);
 int cli_splits(int argc, char **argv);

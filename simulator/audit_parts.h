@@ -1,0 +1,38 @@
+/* audit_parts.h: what the files of the audit share. */
+#ifndef FLASHULP_AUDIT_PARTS_H
+#define FLASHULP_AUDIT_PARTS_H
+
+#include "simulator/audit.h"
+
+/* Room for another run, or a sentence. */
+struct audit_run *audit_add(struct audit *a, const char *name, size_t length, struct message *why);
+
+/* Adds every run of --runs and of the capture, models ready to run and measured outputs read. */
+bool audit_read_runs(struct audit *a, struct message *why);
+/* A model out of its name; fills in run->simulation, problem, what, groups. */
+bool audit_model(struct audit *a, struct audit_run *run, struct message *why);
+/* Outputs of a file: `tensor` NULL: the only one of a .npy. */
+bool audit_measured_file(struct audit *a, struct audit_run *run, const char *path,
+                         struct message *why);
+/* All o.NAME of the capture, or the one named; says which metadata were missing. */
+bool audit_measured_capture(struct audit *a, const char *path, struct message *why);
+/* The path of the capture that the problem came from, malloc'ed, or NULL. */
+char *audit_capture_path(const struct scenario *s);
+
+/* Runs a model: O, before, digest. */
+bool audit_simulate(struct audit *a, struct audit_run *run, struct message *why);
+
+/* How a run rounds, or why no bound is known: false. */
+bool audit_budget(const struct audit_run *run, const struct problem *p,
+                  struct rounding_budget *budget, const char **why);
+
+/* Work for several threads: `work` is called for every i below count, once each. */
+struct audit_work {
+    int64_t count;
+    void (*work)(void *context, int64_t i);
+    void *context;
+    audit_progress *progress;
+};
+void audit_parallel(const struct audit_work *w, int threads);
+
+#endif

@@ -1,0 +1,33 @@
+/* audit.h (cli): what the files of `flashulp audit` share. */
+#ifndef FLASHULP_CLI_AUDIT_H
+#define FLASHULP_CLI_AUDIT_H
+
+#include "simulator/audit.h"
+#include "simulator/report.h"
+
+enum { AUDIT_COLUMNS = 4 }; /* runs side by side in 80 columns */
+
+/* The report's text, JSON and page of a judged and attributed audit. */
+void audit_say(struct report *r, const struct audit *a);
+void audit_json(struct report *r, const struct audit *a);
+void audit_page(struct report *r, const struct audit *a);
+
+/* The parts of the text that the page shows too. */
+void audit_say_line(char **text, const struct audit *a);  /* one output: the numbers on a line */
+void audit_say_sites(char **text, const struct audit *a); /* which rounding moved it */
+void audit_say_flips(char **text,
+                     const struct audit *a); /* the outputs not correctly rounded, in words */
+void audit_verdict_words(char **text, const struct audit *a);
+
+/* A mark for run n on the line: a letter of its name that no other run has. */
+char audit_mark(const struct audit *a, int n);
+/* The place among `names` of what stands for run n in a heading of `width` columns. */
+struct audit_label {
+    char text[32];
+};
+struct audit_label audit_label(const struct audit *a, int n, int width);
+
+/* "54 x 512", or the listing's or kernel's own name. */
+struct audit_label audit_label_groups(const struct audit_run *run);
+
+#endif

@@ -1,0 +1,117 @@
+#!/bin/sh
+# audit from outside: what is printed, the exit status, NaN and wrong shapes, refusals.
+# TAP on the output.  usage: tests/check_audit.sh   (FLASHULP_BUILD: build)
+. "$(dirname "$0")/tap.sh"
+. "$(dirname "$0")/npy.sh"
+program=$(cd "${FLASHULP_BUILD:-build}" && pwd)/flashulp
+folder=$(mktemp -d) && trap 'rm -rf "$folder"' EXIT INT TERM
+cd "$folder" || exit 1
+
+says() { # STATUS WORDS...: that exit status; the text goes to $text
+    want=$1
+    shift
+    text=$("$program" audit "$@" 2>&1)
+    status=$?
+    same "exit $want: audit $*" "$status" "$want"
+}
+line() { matches "$1" "$2" "$text"; } # name, pattern
+narrow() { # the text: 80 columns of ASCII
+    wide=$(printf '%s\n' "$text" | LC_ALL=C grep -nE '^.{81}|[^ -~]')
+    same "$1: 80 columns, ASCII" "$wide" ''
+}
+refused() { # SENTENCE WORDS...: exit 2, that one line, no output
+    want="flashulp audit: $1"
+    shift
+    "$program" audit "$@" >out 2>err
+    status=$?
+    got=$(cat err) ok=no
+    [ $status -eq 2 ] && [ "$got" = "$want" ] && [ ! -s out ] && ok=yes
+    verdict "refused: $*" $ok "exit $status: $got
+want: $want"
+}
+
+# The teaching input: the published table.
+says 0 h200-b200 -o teaching.json
+narrow "the teaching input"
+line "the exact value" '^exact 1\.32507072127209779115\.\.\.   its bf16 rounding 1\.328125   certified$'
+line "H200" '^ H200 +54 x 512 +1\.3241366148 3FA97D4F +1\.3203125 +-0\.609  in bound$'
+line "B200" '^ B200 +62 x 448 +1\.3242826462 3FA98218 +1\.328125 +\+0\.391  correct$'
+line "SM120" '^ RTX-PRO-6000 +87 x 320 +1\.3243104219 3FA98301 +1\.328125 +\+0\.391  correct$'
+line "on a line" '^ -*H-*\|-*B-*R-*E-*$'
+line "the midpoint" "' midpoint 1\.32421875: left of it bf16 stores 1\.3203125"
+line "PROB" '^ PROB .* -0\.1196 +-0\.1013 +-0\.0978$'
+line "the rest" '^ all other fp32 sites +\+0\.0000 +\+0\.0004 +\+0\.0005$'
+line "OUT" '^ OUT, the last rounding +-0\.4895 +\+0\.4918 +\+0\.4883$'
+line "total" '^ total +-0\.6091 +\+0\.3909 +\+0\.3909$'
+line "in words" '^ H200: the exact value lies 0\.109 ulp above the boundary 1\.32421875\. PROB moved'
+line "the verdict" '^ verdict  LEGAL, all runs: every error is inside the a-priori bound, 1\.1[0-9] ulp\.'
+line "the caveat" 'input, which was chosen to show the effect|which was chosen to show the effect'
+line "the words" '^exit 0$'
+text=$(cat teaching.json)
+for key in '"verdict":	"LEGAL"' '"name":	"H200"' '"source":	"model"' '"correctly_rounded":	256' \
+    '"inside_bound":	256' '"in_situ":' '"alone":' '"without":' '"interaction":' \
+    '"correct_without":	\["PROB"\]' '"pairs":' '"digest":	"[0-9a-f]{16}"' '"max_ulp":	0.609'; do
+    line "JSON $key" "$key"
+done
+
+# Cases.
+says 0 m9 --runs fa2@H200,fa2-split@H200+exp-arg=separate
+line "M9: stored" '^ fa2@H200 .* 0\.99609375 +-0\.500  in bound$'
+line "M9: what would have kept it" 'Without CONST, or without EXP_BIAS, or without PROB'
+line "M9: padded" '^fa2@H200 takes no head size 1: zeros to 32 columns, the same scale$'
+narrow "case M9"
+says 0 s2-g1 --runs 'fa2+tile=1;2,decode+splits=2+tile=1;2'
+line "G-1: the split answer is the correct one" '^ decode.* 2 x 4 .* 0\.9375 .* correct$'
+line "G-1: the unsplit is not" '^ fa2\+tile=1;2 .* 0\.93359375 .* in bound$'
+line "G-1: nothing is ranked" 'no run is ranked'
+says 0 s2-g2 --runs 'fa2+tile=1;2,decode+splits=2+tile=1;2'
+line "G-2: the unsplit answer is the correct one" '^ fa2\+tile=1;2 .* 0\.310546875 .* correct$'
+says 1 fa2-printed --runs fa2-printed,fa2
+line "the printed kernel is outside" 'Outside: +fa2-printed|^ +fa2-printed\.'
+line "and its listing is why" '^ no rounding: the listing '
+says 1 s2-g1 --runs fa2:all-bf16
+line "no bound is known" '^ verdict  NOT ESTABLISHED'
+
+# A capture, its own output, and others.
+"$program" run --generate gaussian --seed 3 --shape 1,4,2,24,96,32 --dtype bf16 -o cap.safetensors \
+    --out o.npy >/dev/null
+says 0 cap.safetensors --runs fa2,decode+splits=3 --json
+line "measured outputs are in" '"source":	"measured"'
+line "and recognised" '"matched":	3072'
+says 0 cap.safetensors --runs fa2,decode+splits=3,fa2@H200
+narrow "a capture"
+line "defaults are said" "^not in the file's metadata, so taken by default: scale 1/sqrt\(32\), no window$"
+line "a measured output's sites" "^ sites    o\.fa2:gpu-bf16 has the bits of fa2 here"
+line "pairs" '^  2 fa2 +0\.0 +-$'
+line "bias" '^ fa2 +[0-9.]+ +[+-][0-9.]+ \([+-][0-9.]+\) +[0-9.]+ % +all$'
+says 0 cap.safetensors --rows 0 --heads 1
+line "few rows" 'z: 1 rows are too few'
+says 0 cap.safetensors --attribute 0 --runs fa2
+same "no attribution" "$(printf '%s\n' "$text" | grep -c 'which rounding moved it?')" 0
+"$program" audit cap.safetensors --runs fa2,fa2@H200 --threads 1 --json >one.json
+"$program" audit cap.safetensors --runs fa2,fa2@H200 --threads 3 --json >three.json
+same "threads change nothing" "$(sed 1,3d one.json)" "$(sed 1,3d three.json)"
+
+# NaN, infinity, wrong shapes.
+npy nan.npy '<u2' '(1, 1, 1, 2)' 7fc0 3f80
+npy inf.npy '<u2' '(1, 2)' 3f80 7f80
+npy right.npy '<u2' '(1, 2)' 3f80 3f80
+npy wide.npy '<u2' '(1, 1, 1, 3)' 3f80 3f80 3f80
+says 1 p1 --runs file:nan.npy
+line "NaN is counted" '^ file:nan.npy: 1 NaN, 0 infinite; in no mean$'
+line "and located" 'at 1 outputs NaN or infinity against a number, first at \[0,0,0,0\]'
+says 1 p1 --runs file:inf.npy,fa2
+line "infinity" '^ file:inf.npy: 0 NaN, 1 infinite; in no mean$'
+says 0 p1 --runs file:right.npy
+line "the correct rounding" '^ file:right.npy +measured .* correct$'
+refused 'wide.npy: its shape is (1, 1, 1, 3); the outputs of this problem are (1, 1, 1, 2)' \
+    p1 --runs file:wide.npy
+
+refused '--runs names fa2 twice; once is right' p1 --runs fa2,fa2
+refused '--runs o.h200: the problem has no such output; a capture'"'"'s are named o.NAME' \
+    p1 --runs o.h200
+refused '--attribute x: a whole number from 0 to 9223372036854775807 is right' p1 --attribute x
+refused 'the selection has no outputs; there is nothing to audit' \
+    --generate gaussian --shape 1,1,1,0,4,2
+refused '-o x.svgz: the ending says what is written; one of .json, .md, .csv is right' p1 -o x.svgz
+plan_end
