@@ -1,5 +1,6 @@
 /* attention.c: one head being attended to: where its tiles lie, how their rows are loaded and stored. */
 #include "simulator/simulate.h"
+#include "simulator/watch.h"
 
 static bool user_tiles(const struct attention *x)
 {
@@ -108,17 +109,89 @@ void load_v(struct run *r, const struct attention *x, struct tile *V, int j)
     load_rows(r, V, &h->problem->v, h->batch, h->kv_head, h->k0 + key_first(x, j), key_count(x, j));
 }
 
-static void store_rows(const struct run *r, struct tile *whole, int64_t row0, const struct tile *t)
+void load_do(struct run *r, const struct attention *x, struct tile *dO, int i)
 {
-    for (int i = 0; i < t->rows && row0 + i < whole->rows; i++)
-        for (int c = 0; c < t->cols; c++)
-            r->arith->move(whole->data, (size_t)(row0 + i) * whole->cols + c, t->data,
-                           (size_t)i * t->cols + c);
+    const struct head *h = x->head;
+    int64_t first = (int64_t)i * x->choices.Br;
+    load_rows(r, dO, x->dO, h->batch, h->head, h->q0 + first, h->Nq - first);
+}
+
+/* dst's rows to.. become `count` rows of a, from.. on; the twins', too. */
+static void move_rows(const struct run *r, struct tile *dst, int64_t to, const struct tile *a,
+                      int64_t from, int64_t count)
+{
+    for (int64_t i = 0; i < count; i++)
+        for (int c = 0; c < dst->cols; c++)
+            r->arith->move(dst->data, (size_t)(to + i) * dst->cols + c, a->data,
+                           (size_t)(from + i) * a->cols + c);
+    dst->wrote = a->wrote;
+    if (r->watch != NULL)
+        move_rows(&r->watch->twin, dst->twin, to, a->twin, from, count);
+}
+
+/* The rows of tile n, of tiles of `height`, that lie inside `whole`. */
+static int64_t rows_inside(const struct tile *whole, int64_t first, int height)
+{
+    int64_t left = whole->rows - first;
+    return left < 0 ? 0 : left < height ? left : height;
 }
 
 void store(struct run *r, struct attention *x, int i, const struct tile *O, const struct tile *L)
 {
-    store_rows(r, x->O, (int64_t)i * x->choices.Br, O);
-    store_rows(r, x->L, (int64_t)i * x->choices.Br, L);
+    int64_t first = (int64_t)i * x->choices.Br, count = rows_inside(x->O, first, O->rows);
+    move_rows(r, x->O, first, O, 0, count);
+    move_rows(r, x->L, first, L, 0, count);
 }
 
+void recall(struct run *r, const struct attention *x, int i, struct tile *O, struct tile *L)
+{
+    int64_t first = (int64_t)i * x->choices.Br, count = rows_inside(x->O, first, O->rows);
+    fill(r, O, 0);
+    fill(r, L, 0);
+    move_rows(r, O, 0, x->O, first, count);
+    move_rows(r, L, 0, x->L, first, count);
+}
+
+void store_query_gradient(struct run *r, struct attention *x, int i, const struct tile *dQ,
+                          const struct tile *dS_sum)
+{
+    int64_t first = (int64_t)i * x->choices.Br, count = rows_inside(x->dQ, first, dQ->rows);
+    move_rows(r, x->dQ, first, dQ, 0, count);
+    move_rows(r, x->dS_sum, first, dS_sum, 0, count);
+}
+
+void store_key_gradients(struct run *r, struct attention *x, int j, const struct tile *dK,
+                         const struct tile *dV)
+{
+    move_rows(r, x->dK, key_first(x, j), dK, 0, key_count(x, j));
+    move_rows(r, x->dV, key_first(x, j), dV, 0, key_count(x, j));
+}
+
+/* splitmix64: the next of a sequence of 64-bit words. */
+static uint64_t next_word(uint64_t *state)
+{
+    uint64_t z = *state += UINT64_C(0x9E3779B97F4A7C15);
+    z = (z ^ z >> 30) * UINT64_C(0xBF58476D1CE4E5B9);
+    z = (z ^ z >> 27) * UINT64_C(0x94D049BB133111EB);
+    return z ^ z >> 31;
+}
+
+int dq_order(const struct attention *x, int i, int *order)
+{
+    int count = 0;
+    for (int copy = 0; copy < x->choices.dq_copies; copy++) {
+        struct visible v = visible_tile(x, i, x->choices.dq_drawn ? copy : 0);
+        if (!x->choices.dq_drawn || visible_any(&v, x->choices.Br))
+            order[count++] = copy;
+    }
+    uint64_t state = x->choices.dq_seed;
+    const uint64_t place[] = {(uint64_t)x->head->sequence, (uint64_t)x->head->head, (uint64_t)i};
+    for (int n = 0; n < 3; n++)
+        state = next_word(&state) ^ place[n];
+    for (int n = count - 1; x->choices.dq_drawn && n > 0; n--) { /* Fisher and Yates */
+        int other = (int)(next_word(&state) % (uint64_t)(n + 1)), kept = order[n];
+        order[n] = order[other];
+        order[other] = kept;
+    }
+    return count;
+}

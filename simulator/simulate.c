@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "simulator/simulate_parts.h"
 #include "simulator/trace.h"
 #include "simulator/watch.h"
 
@@ -20,7 +21,7 @@ static int at_least_one(int64_t n)
 /* The grouping in force; c is otherwise complete. */
 static struct grouping group_keys(const struct choices *c, const struct head *h)
 {
-    struct attention x = {h, *c, NULL, NULL};
+    struct attention x = {.head = h, .choices = *c};
     struct grouping g = c->grouping;
     int tiles = key_tiles(&x);
     assert(g.tokens % c->Bc == 0 && !(g.tokens > 0 && (g.splits > 0 || g.round_robin)));
@@ -71,7 +72,7 @@ struct choices simulation_choices(const struct simulation *s, const struct head 
 
 struct attention simulate_head(struct run *r, const struct simulation *s, const struct head *h)
 {
-    struct attention x = {h, simulation_choices(s, h), NULL, NULL};
+    struct attention x = {.head = h, .choices = simulation_choices(s, h)};
     r->where = (struct where){.batch = (uint32_t)h->sequence, .head = (uint32_t)h->head};
     x.O = tile_new(r, TENSOR_O, (int)h->Nq, (int)h->D);
     x.L = tile_new(r, TENSOR_LSE, (int)h->Nq, 1);
@@ -149,8 +150,7 @@ static void *work_thread(void *argument)
     return NULL;
 }
 
-/* The exact twin: mpfr while the problem is small. */
-static const struct arithmetic *twin_arithmetic(const struct problem *p)
+const struct arithmetic *twin_arithmetic(const struct problem *p)
 {
     return (double)p->Nq * (double)p->Nk * (double)p->D <= 0x1p22 ? &arith_mpfr : &arith_double;
 }
@@ -172,16 +172,16 @@ static void run_watched(struct work *w)
     run_free(&r);
 }
 
-static void run_threads(struct work *w, int threads)
+void share_work(void *(*work)(void *), void *argument, int threads, int64_t items)
 {
     enum { MOST = 64 };
     pthread_t thread[MOST];
     int started = 0;
     threads = threads < MOST ? threads : MOST;
-    while (started < threads - 1 && started < w->count - 1 &&
-           pthread_create(&thread[started], NULL, work_thread, w) == 0)
+    while (started < threads - 1 && started < items - 1 &&
+           pthread_create(&thread[started], NULL, work, argument) == 0)
         started++;
-    work_thread(w);
+    work(argument);
     for (int i = 0; i < started; i++)
         pthread_join(thread[i], NULL);
 }
@@ -207,10 +207,8 @@ static bool result_new(struct work *w, struct message *why)
     return true;
 }
 
-/* Explicit trees have a number of terms, owners' tables of columns; a sum of another length (for a
-   table: a shorter one) is refused before it begins: "..., HAS TERMSHINT". */
-static bool order_fits(enum site site, const struct order *o, int terms, const char *has,
-                       const char *hint, struct message *why)
+bool order_fits(enum site site, const struct order *o, int terms, const char *has,
+                const char *hint, struct message *why)
 {
     if (o->kind == ORDER_TREE && o->tree->terms != terms)
         return refuse(why, "--order %s: the tree has %d terms, %s %d%s", site_name(site),
@@ -302,6 +300,11 @@ static bool faults_fit(const struct problem *p, const struct simulation *s, stru
     return true;
 }
 
+bool forward_fits(const struct problem *p, const struct simulation *s, struct message *why)
+{
+    return faults_fit(p, s, why) && (problem_units(p) == 0 || orders_fit(p, s, why));
+}
+
 /* The chosen units of p, which is what the simulation sees. */
 static bool run_problem(const struct problem *p, const struct simulation *s, struct result *result,
                         struct message *why)
@@ -311,12 +314,12 @@ static bool run_problem(const struct problem *p, const struct simulation *s, str
     w.first = s->unit_count ? s->unit_first : 0;
     w.count = s->unit_count ? s->unit_count : units;
     assert(w.first >= 0 && w.first + w.count <= units);
-    if (!faults_fit(p, s, why) || (w.count > 0 && !orders_fit(p, s, why)) || !result_new(&w, why))
+    if (!forward_fits(p, s, why) || !result_new(&w, why))
         return false;
     if (s->trace != NULL || s->twin)
         run_watched(&w);
     else
-        run_threads(&w, s->threads);
+        share_work(work_thread, &w, s->threads, w.count);
     free(w.row_of_unit);
     return true;
 }
@@ -370,12 +373,17 @@ static uint64_t digest_bytes(uint64_t digest, uint64_t word, int bytes)
     return digest;
 }
 
-uint64_t digest_outputs(enum format f, const double *O, int64_t n, const double *lse, int64_t rows)
+uint64_t digest_numbers(uint64_t digest, enum format f, const double *x, int64_t n)
 {
-    uint64_t digest = UINT64_C(0xCBF29CE484222325);
     enum format stored = f == FORMAT_EXACT ? FORMAT_FP64 : f;
     for (int64_t i = 0; i < n; i++)
-        digest = digest_bytes(digest, format_encode(stored, O[i]), format_info(stored)->bits / 8);
+        digest = digest_bytes(digest, format_encode(stored, x[i]), format_info(stored)->bits / 8);
+    return digest;
+}
+
+uint64_t digest_outputs(enum format f, const double *O, int64_t n, const double *lse, int64_t rows)
+{
+    uint64_t digest = digest_numbers(DIGEST_START, f, O, n);
     for (int64_t i = 0; i < rows; i++)
         digest = digest_bytes(digest, format_encode(FORMAT_FP32, format_round(FORMAT_FP32, lse[i], false)), 4);
     return digest;

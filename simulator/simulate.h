@@ -48,6 +48,12 @@ struct choices {
     enum merge merge;
     bool running_max; /* weights relative to a maximum that runs over a group's tiles */
     bool sum_rounded; /* l sums the rounded weights */
+    /* Backward: how the key tiles' parts of dQ meet in memory.  Key tile j adds to copy j mod
+       dq_copies (0: one copy); the copies are added at the end, ascending.  Drawn: every key tile
+       has a copy, and each query tile adds them in an order of its own, drawn from the seed. */
+    int dq_copies;
+    bool dq_drawn;
+    uint64_t dq_seed;
     int widest;            /* the widest of the user's own key tiles when they are in force, else 0 */
     const struct kernel_choice *kernel; /* NULL: a listing */
 };
@@ -57,6 +63,11 @@ struct attention {
     const struct head *head;
     struct choices choices; /* Br, Bc filled in */
     struct tile *O, *L;     /* Nq x D and Nq x 1, of the run: filled by `store` */
+    /* Backward, from the O and L that are stored; dO NULL: forward only. */
+    const struct tensor *dO;   /* (B, Hq, Nq, D) */
+    struct tile *dQ, *dK, *dV; /* Nq x D, Nk x D, Nk x D; dK and dV not yet summed over a group */
+    struct tile *dS_sum;       /* Nq x 1: sum dS: 0 without softcap, but for rounding */
+    struct tile *dQ_memory;    /* the copies: dq_copies x query tiles x Br rows of D */
 };
 
 /* Key tiles of a head: uniform ones of Bc, or the user's ends ("1 2 | 3 0"). */
@@ -77,6 +88,16 @@ void load_k(struct run *r, const struct attention *x, struct tile *K, int j);
 void load_v(struct run *r, const struct attention *x, struct tile *V, int j);
 /* Rows of query tile i of the outputs: a copy, no rounding. */
 void store(struct run *r, struct attention *x, int i, const struct tile *O, const struct tile *L);
+/* Backward: rows of dO; of the stored O and L, zeros past the end; dK and dV of key tile j stored. */
+void load_do(struct run *r, const struct attention *x, struct tile *dO, int i);
+void recall(struct run *r, const struct attention *x, int i, struct tile *O, struct tile *L);
+void store_query_gradient(struct run *r, struct attention *x, int i, const struct tile *dQ,
+                          const struct tile *dS_sum);
+void store_key_gradients(struct run *r, struct attention *x, int j, const struct tile *dK,
+                         const struct tile *dV);
+/* Which copies of dQ query tile i adds, in which order; order has room for dq_copies.  Returns how
+   many: drawn orders leave out key tiles that the query tile does not meet. */
+int dq_order(const struct attention *x, int i, int *order);
 /* The mask in the coordinates of query tile i and key tile j. */
 struct visible visible_tile(const struct attention *x, int i, int j);
 /* The mask for query tile i over key tiles from .. to (inclusive): which rows see any key there. */

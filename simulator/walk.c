@@ -317,8 +317,8 @@ static bool choose_row(struct walk *w, const struct scenario *s, struct message 
                            "--batch, --heads, --rows that exist are right");
     w->head = problem_head(&w->input.problem, w->selection.unit[0]);
     w->row = w->selection.row[0];
-    w->attention =
-        (struct attention){&w->head, simulation_choices(&w->simulation, &w->head), NULL, NULL};
+    w->attention = (struct attention){.head = &w->head,
+                                      .choices = simulation_choices(&w->simulation, &w->head)};
     w->query_tile = (int)(w->row / w->attention.choices.Br);
     w->tile_row = (int)(w->row % w->attention.choices.Br);
     return room_for(w, why);

@@ -10,6 +10,7 @@
 
 #include "reference/exact.h"
 #include "simulator/simulate.h"
+#include "tests/flat_head.h"
 #include "tests/oracle_attention.h"
 #include "tests/random_problem.h"
 
@@ -52,47 +53,6 @@ static enum format input_format(const struct policy *policy)
 {
     enum format f = policy->site[SITE_INPUT].format;
     return f == FORMAT_EXACT ? FORMAT_FP32 : f;
-}
-
-/* The head's numbers and intervals, flat, for the oracle.  Intervals come from sees(). */
-struct flat {
-    double *q, *k, *v;
-    int64_t *lo, *hi;
-};
-
-static void flatten(struct flat *f, const struct head *h)
-{
-    const struct problem *p = h->problem;
-    f->q = calloc((size_t)(h->Nq * h->D) + 1, sizeof(double));
-    f->k = calloc((size_t)(h->Nk * h->D) + 1, sizeof(double));
-    f->v = calloc((size_t)(h->Nk * h->D) + 1, sizeof(double));
-    f->lo = calloc((size_t)h->Nq + 1, sizeof(int64_t));
-    f->hi = calloc((size_t)h->Nq + 1, sizeof(int64_t));
-    for (int64_t r = 0; r < h->Nq; r++) {
-        tensor_row(&p->q, h->batch, h->head, h->q0 + r, h->D, f->q + r * h->D);
-        while (f->lo[r] < h->Nk && !sees(h, r, f->lo[r]))
-            f->lo[r]++;
-        for (f->hi[r] = f->lo[r]; f->hi[r] < h->Nk && sees(h, r, f->hi[r]);)
-            f->hi[r]++;
-    }
-    for (int64_t c = 0; c < h->Nk; c++) {
-        tensor_row(&p->k, h->batch, h->kv_head, h->k0 + c, h->D, f->k + c * h->D);
-        tensor_row(&p->v, h->batch, h->kv_head, h->k0 + c, h->D, f->v + c * h->D);
-    }
-}
-
-static void flat_free(struct flat *f)
-{
-    free(f->q);
-    free(f->k);
-    free(f->v);
-    free(f->lo);
-    free(f->hi);
-}
-
-static bool same_number(double a, double b)
-{
-    return isnan(a) ? isnan(b) : a == b && signbit(a) == signbit(b);
 }
 
 /* One head of one run against the oracle. */

@@ -23,6 +23,7 @@ void state_new(struct run *r, const struct attention *x, struct state *s)
     s->L = tile_new(r, TENSOR_LSE, Br, 1);
     s->scale = tile_new(r, TENSOR_CONSTANT, 1, 1);
     s->cap = tile_new(r, TENSOR_CONSTANT, 1, 1);
+    s->tanh = NULL;
     state_own(r, x, s);
     constant(r, s->scale, (struct real){p->scale.value, p->scale.root, REAL_PLAIN});
     if (p->softcap > 0)
@@ -71,6 +72,8 @@ void scores(struct run *r, const struct attention *x, struct state *s)
     if (x->head->problem->softcap > 0) {
         div_(r, s->S, s->S, s->cap, SITE_SOFTCAP);
         tanh_(r, s->S, s->S, SITE_SOFTCAP);
+        if (s->tanh != NULL)
+            copy(r, s->tanh, s->S);
         mul(r, s->S, s->S, s->cap, SITE_SOFTCAP);                       note(r, STEP_SOFTCAP, s->S);
     }
 }

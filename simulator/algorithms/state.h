@@ -11,6 +11,7 @@ struct state {
     struct tile *Q, *K, *V, *S, *P;
     struct tile *m, *l, *decay, *O, *L;
     struct tile *scale, *cap;
+    struct tile *tanh; /* kept by `scores` under softcap, for backward; or NULL */
     struct visible visible; /* of the key tile entered last */
 };
 

@@ -16,7 +16,7 @@ static void attend(void *with)
     struct run r;
     struct message why;
     struct head h = problem_head(&problem, 0);
-    struct attention x = {&h, {.Br = TILE, .Bc = TILE}, NULL, NULL};
+    struct attention x = {.head = &h, .choices = {.Br = TILE, .Bc = TILE}};
     if (!run_new(&r, arith_float(), &policy, 53, &why))
         abort();
     x.O = tile_new(&r, TENSOR_O, N, D);

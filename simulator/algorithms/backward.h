@@ -1,0 +1,23 @@
+/* backward.h: what the backward listing and kernel models share: dQ in memory and how it is read. */
+#ifndef FLASHULP_BACKWARD_H
+#define FLASHULP_BACKWARD_H
+
+#include "simulator/simulate.h"
+
+/* Makes x->dQ .. x->dQ_memory, zeros. */
+void gradients_new(struct run *r, struct attention *x);
+/* x->dQ_memory: query tile i's rows of the copy that key tile j adds to become themselves plus
+   `part`; `room` is of part's size. */
+void add_to_dq(struct run *r, struct attention *x, struct tile *room, const struct tile *part, int i,
+               int j);
+/* dQ = scale sum of query tile i's copies, in the order given, rounded as stored. */
+void gather_dq(struct run *r, const struct attention *x, struct tile *dQ, struct tile *room,
+               const struct tile *scale, int i, const int *order, int count);
+/* That, in dq_order, for every query tile; stored. */
+void finish_dq(struct run *r, struct attention *x, struct tile *dQ, struct tile *room,
+               struct tile *dS_sum, const struct tile *scale, const struct tile *all_sums);
+
+/* Algorithm 2 of FlashAttention-2, after any forward listing. */
+algorithm_body backward;
+
+#endif
