@@ -44,7 +44,7 @@ void describe_groups(struct report *r, const struct scenario_input *in,
     if (s->is_kernel || s->algorithm != ALGORITHM_DECODE || problem_units(&in->problem) == 0)
         return;
     struct head h = problem_head(&in->problem, 0);
-    struct attention x = {&h, simulation_choices(s, &h), NULL, NULL};
+    struct attention x = {.head = &h, .choices = simulation_choices(s, &h)};
     const struct grouping *g = &x.choices.grouping;
     int64_t first = tokens_of(&x, 0), last = tokens_of(&x, g->splits - 1);
     in_words(r, &x, first, last);
