@@ -32,6 +32,20 @@ everywhere() { # file, reason, reason where a single .npy is wanted, where a tra
     refused "compare: $1: $2" compare ok.npy "$1"
 }
 
+# The places for a device's file, whose name ends in .json, and for a file within two folders.
+device() { # file, reason
+    ln -s "$1" device.json
+    refused "splits: device.json: $2" splits --heads-kv 4 --len 100 --device H200,device.json
+    refused "run: device.json: $2" run fa2-4 --kernel fa2-split --device device.json
+    refused "run: device.json: $2" run fa2-4 --kernel fa2-split@device.json
+    rm device.json
+}
+within() { # file, reason
+    ln -s "$PWD/$1" a/x.npy && ln -s "$PWD/$1" b/x.npy
+    refused "compare: a/x.npy: $2" compare a b
+    rm a/x.npy b/x.npy
+}
+
 # Every place for a file to be written.
 nowhere() { # file
     rest="not a regular file; name a new file"
@@ -43,7 +57,7 @@ nowhere() { # file
 }
 
 cp "$readers/v1.npy" ok.npy
-mkdir folder.trace && mkfifo pipe.trace
+mkdir a b folder.trace && mkfifo pipe.trace
 ln -s nowhere dangling.trace && ln -s loop.trace loop.trace && ln -s folder.trace to_folder.trace && ln -s pipe.trace to_pipe.trace
 everywhere missing.trace "no such file"
 everywhere dangling.trace "a symbolic link to a file that is not there"
@@ -58,12 +72,22 @@ refused "compare: folder.trace is a folder, ok.npy is not; two files or two fold
     compare ok.npy folder.trace
 refused "compare: to_folder.trace is a folder, ok.npy is not; two files or two folders are right" \
     compare to_folder.trace ok.npy
+device missing.trace "a symbolic link to a file that is not there"
+device folder.trace "a folder, not a regular file"
+device pipe.trace "a pipe, not a regular file"
+device /dev/zero "a device, not a regular file"
+device loop.trace "symbolic links that lead to no file"
+within missing.trace "a symbolic link to a file that is not there"
+within pipe.trace "a pipe, not a regular file"
+within loop.trace "symbolic links that lead to no file"
 
 # A terabyte that lies on no disk: without a first byte, and behind a sound one.
 if truncate -s 1T holes.trace 2>/dev/null; then
     unknown="neither .npy, .npz nor .safetensors, by its first bytes"
     everywhere holes.trace "$unknown" "$unknown" "not a trace: a trace begins with ULPTRACE" \
         "1099511627776 bytes; at most 1048576 are read"
+    device holes.trace "1099511627776 bytes; at most 65536 are read"
+    within holes.trace "$unknown"
     hollow="a sparse file of 1024.0 GiB, nearly all of it holes; cp --sparse=never fills them"
     for file in "$readers/v1.npy" "$readers/stored.npz" "$readers/official.safetensors" "$traces/all.trace"; do
         cp "$file" hollow.trace && truncate -s 1T hollow.trace && everywhere hollow.trace "$hollow"
