@@ -64,7 +64,7 @@ void tensor_row(const struct tensor *t, int64_t i, int64_t j, int64_t k, int64_t
 bool tensor_read_npy(const char *path, enum format words, struct tensor *t, struct message *took,
                      struct message *why);
 /* Every tensor of a .npz or .safetensors file: one in another dtype and the file is refused.  Each
-   owns its data.  .npz: below 4 GiB, 4,096 entries at most. */
+   owns its data.  .npz: below 4 GiB, 4,096 entries at most; .safetensors: 65,536 tensors. */
 bool bundle_read(const char *path, enum format words, struct bundle *b, struct message *took,
                  struct message *why);
 void bundle_free(struct bundle *b);

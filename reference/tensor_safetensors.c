@@ -14,6 +14,7 @@
 
 enum {
     MOST_HEADER = 16 << 20,
+    MOST_TENSORS = 65536,
     MOST_DEPTH = 3 /* { name: { shape: [ */
 };
 
@@ -292,8 +293,10 @@ bool safetensors_read(const struct source *s, enum read_what what, struct bundle
     struct span *spans = NULL;
     bool ok = parse_header(s, &json, &data_start, why);
     ok = ok && (what == READ_PLACES || memory_holds(s->path, s->size - data_start, why));
+    int count = ok ? cJSON_GetArraySize(json) : 0;
+    if (ok && count > MOST_TENSORS)
+        ok = refuse(why, "%s: %d tensors; at most %d are read", s->path, count, MOST_TENSORS);
     if (ok) {
-        int count = cJSON_GetArraySize(json);
         b->tensors = calloc((size_t)count + 1, sizeof *b->tensors);
         spans = calloc((size_t)count + 1, sizeof *spans);
         ok = b->tensors != NULL && spans != NULL

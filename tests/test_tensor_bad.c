@@ -242,6 +242,23 @@ static void test_safetensors_lengths(void **state)
     check_bundle("x", "x: a header of 33554432 bytes; at most 16777216 are read");
 }
 
+/* A record of six bytes would ask for many times as much memory. */
+static void test_safetensors_of_many(void **state)
+{
+    (void)state;
+    enum { MANY = 65537 };
+    char *header = malloc(12 * MANY + 8), *to = header + 8;
+    assert_non_null(header);
+    for (int i = 0; i < MANY; i++)
+        to += sprintf(to, "%c\"%d\":0", i == 0 ? '{' : ',', i);
+    to += sprintf(to, "}");
+    uint64_t length = (uint64_t)(to - header) - 8;
+    memcpy(header, &length, sizeof length);
+    folder_put("x", header, (size_t)(to - header));
+    check_bundle("x", "x: 65537 tensors; at most 65536 are read");
+    free(header);
+}
+
 /* A sparse file as long as it claims. */
 static void test_sparse_file(void **state)
 {
@@ -327,11 +344,11 @@ static void test_damaged_files(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_no_regular_file),     cmocka_unit_test(test_wrong_magic),
-        cmocka_unit_test(test_npy_headers),         cmocka_unit_test(test_npy_beginnings),
-        cmocka_unit_test(test_safetensors_headers), cmocka_unit_test(test_safetensors_lengths),
-        cmocka_unit_test(test_sparse_file),         cmocka_unit_test(test_more_than_the_memory),
-        cmocka_unit_test(test_damaged_files),
+        cmocka_unit_test(test_no_regular_file),      cmocka_unit_test(test_wrong_magic),
+        cmocka_unit_test(test_npy_headers),          cmocka_unit_test(test_npy_beginnings),
+        cmocka_unit_test(test_safetensors_headers),  cmocka_unit_test(test_safetensors_lengths),
+        cmocka_unit_test(test_sparse_file),          cmocka_unit_test(test_safetensors_of_many),
+        cmocka_unit_test(test_more_than_the_memory), cmocka_unit_test(test_damaged_files),
     };
     return cmocka_run_group_tests(tests, folder_enter, folder_leave);
 }
