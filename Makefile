@@ -143,6 +143,6 @@ check-arrows:
 	@tests/check_arrows.sh
 
 clean:
-	rm -rf $(B) $(B)-asan
+	rm -rf $(B) $(B)-asan $(B)-fuzz
 
 -include $(shell find $(B) -name '*.d' 2>/dev/null)

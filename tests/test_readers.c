@@ -47,7 +47,7 @@ static void damage(unsigned char *bytes, size_t *size, uint64_t *state)
     static const uint64_t numbers[] = {0,          1,          0x7f,      0x80,
                                        0xff,       0x7fff,     0xffff,    0x7fffffff,
                                        0x80000000, 0xffffffff, INT64_MAX, UINT64_MAX};
-    static const char letters[] = "0129-+.,:;'\"\\/{}[]() \neE";
+    static const char letters[] = "00129-+.,:;'\"\\/{}[]() \neE";
     size_t at = below(state, *size), length = 1 + below(state, 16), to = below(state, *size);
     uint64_t number = numbers[below(state, sizeof numbers / sizeof numbers[0])];
     length = length < *size - at ? length : *size - at;

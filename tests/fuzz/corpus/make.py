@@ -55,6 +55,14 @@ put("safetensors/all.safetensors", safetensors(
     {"scale": "0.5", "quote": "\"\\/\n\u00e9"}))
 put("safetensors/nothing.safetensors", safetensors([]))
 put("safetensors/only-metadata.safetensors", safetensors([], {}))
+figures = {"SMs": 4096, "bf16": {"value": 1000000000, "unit": "TFLOP/s", "source": "s" * 159},
+           "fp32": {"value": 1e-9, "unit": "TFLOP/s"}, "memory": {"source": "", "value": 1e9, "unit": "GB/s"},
+           "boost clock": 1, "boost clock of tensor work": 0.5}
+device = {"figures": figures, "meaning": "m" * 159, "architecture": "SM75", "name": "n" * 63}
+put("device/limits.json", json.dumps(device, indent=1).replace(" 0.5", " 0.5" + 37 * "0").encode())
+put("device/short.json", b'{"name":"X","architecture":"sm120","figures":{"SMs":1e2,'
+    b'"boost clock":{"unit":"MHz","value":2.5E+3}}}')
+put("device/zero.json", b'{"name":"Y","architecture":"sm80","figures":{"SMs":1,"fp32":10,"bf16":0.1}}')
 put("lengths/two", b"0,3,8")
 put("lengths/keys", b"0,3,8\0000,5,5")
 put("lengths/empty", b"0,0,0,7")
