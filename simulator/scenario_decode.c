@@ -92,6 +92,9 @@ static bool plan_groups(const struct scenario *s, const struct decode_form *f,
     if (!device_lookup(s->value[OPTION_DEVICE], &d, why))
         return false;
     l.sms = (int)d.figure[QUANTITY_SMS];
+    if (s->value[OPTION_CAPACITY] != NULL &&
+        !parse_integer("--capacity", s->value[OPTION_CAPACITY], 1, (int64_t)1 << 30, &l.capacity, why))
+        return false;
     if (!split_plan(rule, NULL, &l, &plan, why))
         return false;
     c->Bc = (int)plan.block_tokens;
@@ -125,7 +128,7 @@ bool scenario_decode(const struct scenario *s, const struct problem *p, struct c
                      struct message *why)
 {
     static const enum option own[] = {OPTION_SPLITS, OPTION_GROUP_TOKENS, OPTION_GROUPING};
-    static const enum option shared[] = {OPTION_DEVICE, OPTION_SWITCH};
+    static const enum option shared[] = {OPTION_DEVICE, OPTION_SWITCH, OPTION_CAPACITY};
     struct decode_form f;
     if (!decodes(s)) {
         for (size_t i = 0; i < sizeof own / sizeof own[0]; i++)
@@ -137,6 +140,8 @@ bool scenario_decode(const struct scenario *s, const struct problem *p, struct c
                               option_info(shared[i])->name);
         return true;
     }
+    if (s->given[OPTION_CAPACITY] && !s->given[OPTION_DEVICE])
+        return refuse(why, "--capacity is what a device's rule counts; --device names one");
     if (!decode_form_read(&f, s->value[OPTION_SWITCH], why))
         return false;
     c->merge = f.merge;

@@ -9,6 +9,7 @@
 
 #include "simulator/data.h"
 #include "simulator/scenario_draft.h"
+#include "simulator/scenario_pages.h"
 
 static struct {
     generate_inputs *generate;
@@ -262,7 +263,7 @@ static bool finish(const struct scenario *s, struct draft *d, struct scenario_in
         p->tile_ends = d->tile_ends;
         d->tile_ends = NULL;
     }
-    if (apply_input(s, in, &d->remarks, why))
+    if (problem_from_pages(s, p, &d->remarks, why) && apply_input(s, in, &d->remarks, why))
         return true;
     problem_free(p);
     return false;

@@ -38,6 +38,17 @@ static bool read_splits(const struct scenario *s, struct kernel_choice *c, struc
     return true;
 }
 
+/* --capacity: tokens the cache has room for, which some rules count. */
+static bool read_capacity(const struct scenario *s, struct kernel_choice *c, struct message *why)
+{
+    if (s->value[OPTION_CAPACITY] == NULL)
+        return true;
+    if (!(kernel_info(c->kernel)->flags & GROUPED))
+        return refuse(why, "--capacity: %s does not split the keys", kernel_info(c->kernel)->name);
+    return parse_integer("--capacity", s->value[OPTION_CAPACITY], 1, (int64_t)1 << 30,
+                         &c->launch.capacity, why);
+}
+
 static bool read_switches(const char *lines, struct kernel_choice *c, struct message *why)
 {
     while (lines != NULL && *lines != 0) {
@@ -81,6 +92,7 @@ bool scenario_kernel(const struct scenario *s, const struct scenario_input *in,
                       s->value[OPTION_KERNEL]);
     return (device == NULL || kernel_on_device(c, device, why)) &&
            read_switches(s->value[OPTION_SWITCH], c, why) && read_splits(s, c, why) &&
+           read_capacity(s, c, why) &&
            kernel_takes(c, &in->problem, in->input_format, why) &&
            kernel_plan(c, &in->problem, why) &&
            kernel_policy(c, &in->problem, in->input_format, &simulation->policy, why) &&
