@@ -52,7 +52,8 @@ static struct simulation kernel_run(const char *name, const struct problem *p)
 
 static struct problem decode_step(const struct claim_inputs *in, enum claim_input shape)
 {
-    return drawn_problem(17, 1, (int)claim_number(in, shape, 0), (int)claim_number(in, shape, 1));
+    int keys = (int)claim_number(in, shape, 0), D = (int)claim_number(in, shape, 1);
+    return drawn_problem(17, 1, keys, D > 0 ? D : 1);
 }
 
 static bool spy(const char *name, const struct problem *p, struct spied_run *s)

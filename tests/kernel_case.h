@@ -23,6 +23,7 @@ struct kernel_row {
     double softcap, scale; /* scale 0: 1/sqrt(D) */
     double size;           /* of Q's and K's elements, normal; 0: 1 */
     int splits;            /* 0: the rule's */
+    int launch_kv;         /* KV heads of the launch this one is of; 0: this one alone */
     const char *order;     /* "ROW_SUM=seq", or NULL */
 };
 
@@ -68,6 +69,8 @@ static inline void kernel_inputs_new(struct kernel_inputs *in, const struct kern
     options.scale_given = row->scale != 0;
     options.scale = row->scale;
     assert_true(draw_problem(&in->problem, f, shape, row->size != 0 ? row->size : 1, &options, &seed));
+    in->problem.launch_kv = row->launch_kv;
+    in->problem.launch_q = row->launch_kv * row->shape[0];
     in->rows = row->shape[0] * row->shape[1];
     in->q = flat(&in->problem.q, row->shape[0], row->shape[1], row->shape[3]);
     in->k = flat(&in->problem.k, 1, row->shape[2], row->shape[3]);

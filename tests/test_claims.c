@@ -76,6 +76,7 @@ static const struct {
      {"0 512 1,024 ... 27,136, where the last has 389", "27,328, where the last has 197",
       "27,520, where the last has 5 tokens"}},
     {CLAIM_C5, "26.3 % of x", VERDICT_HOLDS, {"c = ln 2  differ:  0.00 %"}},
+    {CLAIM_C6, "bf16 fp32; fp32 fp32", VERDICT_HOLDS, {"a group's statistics       fp32"}},
     {CLAIM_C7,
      "checks: 6 of 6; exact 1.328125",
      VERDICT_NO_DATA,
@@ -92,6 +93,7 @@ static const struct {
       "the first 14 have 3 tiles, others 2; tile 107 is in group 13"}},
     {CLAIM_C10, "<= 37, not 216", VERDICT_PARTLY, {"ordinary GQA decode", "not established"}},
     {CLAIM_C11, "3F800000, 3F800001", VERDICT_HOLDS, {0}},
+    {CLAIM_C12, "models: 7 of 7", VERDICT_NO_GPU, {"fa2-split@B200               3 of 3 runs"}},
     {CLAIM_C13,
      "22, 9,060, 99.839 %",
      VERDICT_DIGITS,
@@ -102,6 +104,7 @@ static const struct {
      {"24.926527345857697673706175244266298647779132374230"}},
     {CLAIM_C15, "2^-253; 5 of 6", VERDICT_HOLDS, {0}},
     {CLAIM_C16, "4", VERDICT_HOLDS, {"XQA on 2 of these GPUs", "33 groups, round robin"}},
+    {CLAIM_C17, "bf16 bf16; bf16 fp32", VERDICT_HOLDS, {"weights of the normaliser  bf16"}},
 };
 enum { RIGHT = sizeof right / sizeof right[0] };
 
@@ -159,6 +162,7 @@ static const struct {
 } special[] = {
     {INPUT_B3_KEYS, "2"},       {INPUT_B3_TILES, "1"},   {INPUT_C11_TREE, "((0 1) 2)"},
     {INPUT_C13_SERIES, "SP01"}, {INPUT_B3_PRINTED, "2"}, {INPUT_A7_SCORES, "1 | 2 | 3"},
+    {INPUT_C6_KERNEL, "paged-v2@H200"}, {INPUT_C17_KERNEL, "fa2-split@H200"},
 };
 
 /* The n-th variant of a text of numbers: its first number changed in one of several ways, or its
