@@ -18,23 +18,14 @@ libraries="-lcmocka $(setting LDLIBS)"
 export FLASHULP_CPU=base FLASHULP_TESTS=quick
 TAP_LINES=8
 
-# What a test consists of besides its own file.
-parts() {
-    case $1 in
-    test_algorithms) echo tests/oracle_attention.c tests/oracle_number.c ;;
-    test_round*) echo tests/oracle_number.c ;;
-    test_verbs*) echo tests/verb_case.c ;;
-    esac
-}
-
 # linked OUT TEST OBJECTS...: the test with these objects before the library's.  Its own objects are
 # compiled once; with a changed header (in $folder/changed) the test sees it too.
 linked() {
     out=$1 test=$2
     shift 2
-    # shellcheck disable=SC2046,SC2086
-    $cc -I"$folder/changed" $flags -o "$out" "tests/$test.c" $(parts "$test") "$@" \
-        "$build/libflashulp.a" $libraries
+    # shellcheck disable=SC2086
+    $cc -I"$folder/changed" $flags -o "$out" "tests/$test.c" "$@" \
+        "$build/tests/libjudges.a" "$build/libflashulp.a" $libraries
 }
 
 # Without a change the test passes: asked once per test.
@@ -218,5 +209,45 @@ mutant "the last step of a message forgotten" test_splits_study simulator/splits
     's/step < range->tokens/step < range->tokens - 1/'
 mutant "stretches of whole blocks from 0" test_splits_study simulator/splits_invariant.c \
     's/ceil_div(x, step) \* step/x + step - 1/'
+
+kernels=simulator/kernels
+mutant "FA2 key blocks first to last" test_kernels $kernels/fa2.c \
+    's/int n = b.n_max - 1; n >= b.n_min; n--/int n = b.n_min; n < b.n_max; n++/'
+mutant "FA2 first add not fused" test_kernels $kernels/fa2_tile.c \
+    's/row_sum_rescaled(r, s->l, s->P, s->decay, SITE_ROW_SUM);/mul(r, s->l, s->l, s->decay, SITE_ROW_SUM); row_sum(r, s->l, s->P, SITE_ROW_SUM);/'
+mutant "FA2 exponent unfused" test_kernels $kernels/fa2_tile.c \
+    's/fma_(r, s->P, s->S, s->scale_log2, s->bias, SITE_EXP_ARG);/mul(r, s->P, s->S, s->scale_log2, SITE_EXP_ARG); add(r, s->P, s->P, s->bias, SITE_EXP_ARG);/'
+mutant "FA2 LSE to base 2" test_kernels $kernels/fa2_tile.c \
+    '/mul(r, s->L, s->L, s->ln2, SITE_LSE);/d'
+mutant "combine's LSE to base 2" test_kernels $kernels/fa2_split.c \
+    's/fma_(r, s->L, s->L, s->ln2, g->m, SITE_LSE);/add(r, s->L, s->L, g->m, SITE_LSE);/'
+mutant "combine over other lanes" test_kernels $kernels/fa2_split.c \
+    's/int rows = D % 128 == 0 ? 4/int rows = D % 128 == 0 ? 8/'
+mutant "a group's output rounded to bf16" test_kernels $kernels/fa2_split.c \
+    's/round_at(r, s.O, SITE_PARTIAL_OUT);/round_at(r, s.O, SITE_PROB);/'
+mutant "FA1 warps change places" test_kernels $kernels/fa1.c \
+    's/int column = w \* CHUNK; column/int column = (3 - w) * CHUNK; column/'
+mutant "FA1 keeps its maximum" test_kernels $kernels/fa1.c \
+    '/mul(r, s->m, s->L, s->inverse_scale, SITE_EXP_BIAS);/d'
+mutant "XQA weights rounded once" test_kernels $kernels/xqa_gemm1.c \
+    '/round_at(r, s->narrow, SITE_PROB_RESCALE);/d'
+mutant "XQA sum of unrounded weights" test_kernels $kernels/xqa.c \
+    's/round_at(r, s->P, SITE_PROB); .*before.*//; s/row_sum(r, s->l, s->P, SITE_ROW_SUM);/& round_at(r, s->P, SITE_PROB);/'
+mutant "XQA hint of warp 2 written" test_kernels $kernels/xqa_gemm1.c \
+    's/(warp == 1 || warp == 2)/(warp == 1)/'
+mutant "XQA maxima start at -inf" test_kernels_exact $kernels/xqa.c \
+    's/static const double safe_start = -1e5;/static const double safe_start = 1e5;/'
+mutant "Triton's partials rounded" test_kernels $kernels/triton_decode.c \
+    's/round_at(r, s->O, SITE_PARTIAL_OUT);/round_at(r, s->O, SITE_PROB);/'
+mutant "Triton's scale folded" test_kernels $kernels/triton_tile.c \
+    's/mul(r, s->S, s->S, s->scale, SITE_SCORE);/mul(r, s->S, s->S, s->scale, SITE_PROB);/'
+mutant "SGLang splits last to first" test_kernels $kernels/sglang_decode.c \
+    's/attend_split(r, x, &s, i, n)/attend_split(r, x, \&s, i, split_count(\&c->plan, x->head->Nk) - 1 - n)/'
+mutant "paged warps in another order" test_kernels $kernels/paged.c \
+    's/static const int warps\[WARPS\] = {0, 2, 1, 3}/static const int warps[WARPS] = {0, 1, 2, 3}/'
+mutant "reducer's partials in fp32" test_kernels $kernels/trtllm_reducer.c \
+    's/round_at(r, s->part, SITE_PARTIAL_OUT);//'
+mutant "tutorial's LSE natural" test_kernels $kernels/triton_fa.c \
+    's/log2_(r, s.L, s.l, SITE_LSE);/log_(r, s.L, s.l, SITE_LSE);/'
 
 plan_end
