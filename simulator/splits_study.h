@@ -25,7 +25,7 @@ struct grouping_change {
 
 struct workload_tally {
     int messages;
-    int64_t steps;
+    int64_t steps, undecided; /* undecided: steps at which some device's plan is */
     struct alike_count pair[STUDY_DEVICES][STUDY_DEVICES]; /* a < b */
     struct alike_count all;
     int64_t changes[STUDY_DEVICES]; /* steps inside a message that cut unlike the step before */

@@ -72,15 +72,18 @@ static bool tally_message(const struct steps *s, const struct decode_range *rang
     struct launch l = s->launch;
     memset(m, 0, sizeof *m);
     for (int64_t step = 0; step < range->tokens; step++) {
+        bool undecided = false;
         l.longest = range->depth + step;
         for (int d = 0; d < s->devices; d++) {
             l.sms = s->sms[d];
             if (!split_plan(s->rule, s->version, &l, &now[d], why))
                 return false;
+            undecided = undecided || now[d].undecided;
             struct grouping_change change = {range, d, l.longest, split_blocks(&now[d], l.longest)};
             if (step > 0 && !split_kept(&before[d], l.longest - 1, &now[d], l.longest))
                 changed(t, m, &change, split_blocks(&before[d], l.longest - 1));
         }
+        t->undecided += undecided;
         count_step(m, now, s->devices, l.longest);
         memcpy(before, now, sizeof before);
     }

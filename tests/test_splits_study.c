@@ -128,6 +128,7 @@ static void test_workload(void **state)
     assert_int_equal(t.changes[0], 12);
     assert_int_equal(t.changes[1], 12);
     assert_int_equal(t.changes[2], 0);
+    assert_int_equal(t.undecided, 0);
     for (int i = 0; i < t.change_count; i++) {
         const struct grouping_change *c = &t.change[i];
         if (strcmp(c->range->series, "SP06") != 0 || strcmp(c->range->message, "M010") != 0 ||
@@ -138,6 +139,35 @@ static void test_workload(void **state)
         assert_int_equal(c->blocks, want[listed++][1]);
     }
     assert_int_equal(listed, 4);
+    workload_tally_free(&t);
+}
+
+/* A step counts as undecided where one device's plan is: with as many splits as programs are asked for,
+   that is where SMs x log2 comes within a few ulps of a whole number. */
+static void test_workload_undecided(void **state)
+{
+    (void)state;
+    static const int sms[] = {132, 188};
+    struct launch l = launch_of(1, 0, 128, 0);
+    struct workload_tally t;
+    struct message why;
+    int64_t want = 0;
+    l.heads_q = l.heads_kv = 1;
+    assert_true(split_option_set(&l, SPLIT_RULE_SGLANG_DECODE, "most=4096", &why));
+    assert_true(
+        split_workload(WORKLOAD_SP22, SPLIT_RULE_SGLANG_DECODE, NULL, &l, sms, 2, &t, &why));
+    for (int i = 0; i < decode_range_count; i++)
+        for (int64_t step = 0; step < decode_ranges[i].tokens; step++) {
+            bool undecided = false;
+            for (int d = 0; d < 2; d++) {
+                l.longest = decode_ranges[i].depth + step;
+                l.sms = sms[d];
+                undecided |= plan_of(SPLIT_RULE_SGLANG_DECODE, &l).undecided;
+            }
+            want += undecided;
+        }
+    assert_true(want > 0 && want < 100);
+    assert_int_equal(t.undecided, want);
     workload_tally_free(&t);
 }
 
@@ -299,8 +329,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_alike_is_per_token), cmocka_unit_test(test_shared),
         cmocka_unit_test(test_workload),           cmocka_unit_test(test_workload_depths),
-        cmocka_unit_test(test_stretches),          cmocka_unit_test(test_neighbours),
-        cmocka_unit_test(test_fixed_splits),
+        cmocka_unit_test(test_workload_undecided), cmocka_unit_test(test_stretches),
+        cmocka_unit_test(test_neighbours),         cmocka_unit_test(test_fixed_splits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,6 +2,7 @@
    and lengths a row keeps its groups, and what an engine must hold fast. */
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "simulator/cli/splits.h"
 #include "simulator/scenario_parts.h"
@@ -80,6 +81,7 @@ static const struct split_stretch *other_stretch(const struct split_stretch *s, 
 static void print_axis(struct report *r, const struct launch *l, enum split_axis axis,
                        const struct split_stretch *s, int count)
 {
+    enum { COLUMN = 41 };
     char *text = NULL, span[72];
     int64_t here = axis == AXIS_BATCH      ? l->batch
                    : axis == AXIS_CAPACITY ? (l->capacity > 0 ? l->capacity : l->longest)
@@ -94,8 +96,12 @@ static void print_axis(struct report *r, const struct launch *l, enum split_axis
                     other->from > here ? "from " : "up to ",
                     grouped(other->from > here ? other->from : other->to).text, other->groups,
                     other->groups == 1 ? "" : "s", grouped(other->cut).text);
-    report_text(r, "   %-19s %-17s ", axis_words(axis), span);
-    text_wrapped(&r->text, 41, 41, text);
+    report_text(r, "   %-19s %-17s", axis_words(axis), span);
+    if (strlen(span) > 17)
+        report_text(r, "\n%*s", COLUMN, "");
+    else
+        report_text(r, " ");
+    text_wrapped(&r->text, COLUMN, COLUMN, text);
     report_row(r, "%s\t%s\t%s", split_axis_name(axis), span, text);
     free(kept);
     free(text);

@@ -135,12 +135,19 @@ bool splits_workload_page(struct report *r, const struct splits_request *q, stru
     json_string(r->json, "workload", workload_name(q->workload));
     json_whole(r->json, "messages_total", t.messages);
     json_whole(r->json, "steps", t.steps);
+    json_whole(r->json, "undecided", t.undecided);
+    json_truth(r->json, "established", !p.bound);
     if (q->devices > 1)
         print_alike(r, q, &t);
     say_changes(r, q, &t);
     print_changes(r, q, &t);
     report_text(r, "\n");
+    if (t.undecided > 0)
+        report_text(r, " %s steps are UNDECIDED by what is established\n",
+                    grouped(t.undecided).text);
     splits_says(r, q, SPLIT_EVIDENCE, "evidence");
+    if (p.bound)
+        splits_says(r, q, SPLIT_CAUTION, "caution");
     workload_tally_free(&t);
     return true;
 }
