@@ -73,13 +73,12 @@ struct work work_block(const struct grid *g)
 
 static double pairs(const struct grid *g)
 {
-    int64_t shift = g->shape.len_k - g->rows;
-    double sum = 0;
+    double rows = (double)g->rows, keys = (double)g->shape.len_k;
     if (!g->shape.causal || g->kernel == PLAN_KERNEL_DECODE)
-        return (double)g->rows * (double)g->shape.len_k;
-    for (int64_t r = shift < 0 ? -shift : 0; r < g->rows; r++)
-        sum += (double)(r + shift + 1);
-    return sum;
+        return rows * keys;
+    double seeing =
+        rows < keys ? rows : keys; /* the last row sees all keys, each above it one less */
+    return seeing * (2 * keys - seeing + 1) / 2;
 }
 
 double useful_flops(const struct grid *g)

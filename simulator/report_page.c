@@ -48,6 +48,7 @@ static void block_free(struct page_block *b)
     for (int64_t i = 0; i < b->pieces; i++)
         free(b->piece[i].what);
     free(b->piece);
+    free(b->roof);
     free(b->letters);
     free(b);
 }
@@ -219,6 +220,22 @@ void page_footer(struct page *p, const char *name, const char *format, ...)
     p->footer = more(p->footer, (size_t)p->footers + 2, sizeof *p->footer);
     p->footer[p->footers++] = copied(name, strlen(name));
     p->footer[p->footers++] = text_of(format, arguments);
+    va_end(arguments);
+}
+
+struct page_block *page_rooflines(struct page *p, const char *caption)
+{
+    return add_block(p, PAGE_ROOFLINES, copied(caption, strlen(caption)));
+}
+
+void page_roof(struct page_block *b, double peak, double bandwidth, double intensity, double low,
+               double high, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    b->roof = more(b->roof, (size_t)b->cells + 1, sizeof *b->roof);
+    b->roof[b->cells] = (struct page_roof){peak, bandwidth, intensity, low, high};
+    add_cell(b, text_of(format, arguments), 0);
     va_end(arguments);
 }
 

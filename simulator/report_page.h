@@ -47,6 +47,12 @@ void page_strip(struct page_block *strips, const char *format, ...) PAGE_FORMAT(
 void page_piece(struct page_block *strips, int64_t first, int64_t last, bool dark,
                 const char *format, ...) PAGE_FORMAT(5);
 
+/* A figure of rooflines: FLOP/s over FLOPs a byte, both logarithmic.  A device's roof is its peak
+   (TFLOP/s) and its bandwidth (GB/s); a point spans from low to high TFLOP/s at an intensity. */
+struct page_block *page_rooflines(struct page *p, const char *caption);
+void page_roof(struct page_block *rooflines, double peak, double bandwidth, double intensity,
+               double low, double high, const char *format, ...) PAGE_FORMAT(7);
+
 /* The footer: "command", "version", "sha256 of got", each with its text. */
 void page_footer(struct page *p, const char *name, const char *format, ...) PAGE_FORMAT(3);
 /* What this report does not establish: listed at the end. */
@@ -56,7 +62,8 @@ void page_not_established(struct page *p, const char *format, ...) PAGE_FORMAT(2
 const char *page_unknown(const struct page *p, int n);
 
 void page_write_html(FILE *out, const struct page *p);
-/* The page's first figure of strips as an SVG file of its own; there must be one. */
+/* The page's figures of strips and rooflines, one below the other, as an SVG file of its own; there
+   must be one. */
 void page_write_svg(FILE *out, const struct page *p);
 void page_write_markdown(FILE *out, const struct page *p);
 /* Rows of cells separated by tabs, as RFC 4180 wants them but with plain line ends. */

@@ -117,8 +117,12 @@ static void block(FILE *out, const struct page_block *b)
         bars(out, b);
         break;
     case PAGE_STRIPS:
+    case PAGE_ROOFLINES:
         element(out, "<figure><figcaption>", b->text, "</figcaption>\n");
-        page_draw_strips(out, b);
+        if (b->kind == PAGE_STRIPS)
+            page_draw_strips(out, b);
+        else
+            page_draw_rooflines(out, b);
         fputs("</figure>\n", out);
         break;
     }

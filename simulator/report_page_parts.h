@@ -4,12 +4,16 @@
 
 #include "simulator/report_page.h"
 
-enum page_kind { PAGE_HEADING, PAGE_PARAGRAPH, PAGE_LINES, PAGE_TABLE, PAGE_BARS, PAGE_STRIPS };
+enum page_kind { PAGE_HEADING, PAGE_PARAGRAPH, PAGE_LINES, PAGE_TABLE, PAGE_BARS, PAGE_STRIPS, PAGE_ROOFLINES };
 
 struct page_piece {
     int64_t strip, first, last;
     bool dark;
     char *what;
+};
+
+struct page_roof {
+    double peak, bandwidth, intensity, low, high;
 };
 
 struct page_block {
@@ -27,6 +31,7 @@ struct page_block {
     char *letters;
     struct page_piece *piece;
     int64_t pieces, piece_room;
+    struct page_roof *roof; /* of a figure of rooflines: [cells] */
 };
 
 struct page {
@@ -38,10 +43,18 @@ struct page {
     int unknowns;
 };
 
-/* Strips as an element of HTML or a file of their own. */
+/* Strips, or rooflines, as an element of HTML or a file of their own. */
 void page_draw_strips(FILE *out, const struct page_block *strips);
+void page_draw_rooflines(FILE *out, const struct page_block *rooflines);
+/* Height of such a figure, of whose width all are. */
+int64_t page_strips_height(const struct page_block *strips);
+int64_t page_rooflines_height(const struct page_block *rooflines);
+enum { PAGE_FIGURE_WIDTH = 930 };
 /* Any bytes as text of an element or of a quoted attribute; what is no character becomes '?'. */
 void page_escaped(FILE *out, const char *text);
+
+/* What the roof lets pass at so many FLOPs a byte, in TFLOP/s. */
+double page_attainable(const struct page_roof *roof, double intensity);
 
 /* The largest count of a figure, at least 1. */
 int64_t page_most(const struct page_block *bars);

@@ -1,11 +1,10 @@
 /* report_page_strips.c: a figure of strips as SVG, inside a page or as a file. */
-#include <assert.h>
 #include <inttypes.h>
 
 #include "simulator/report_page_parts.h"
 #include "simulator/scenario_parts.h"
 
-enum { WIDTH = 930, LABELS = 125, STRIP = 790, ROW = 26, THICK = 18, AXIS = 24 };
+enum { WIDTH = PAGE_FIGURE_WIDTH, LABELS = 125, STRIP = 790, ROW = 26, THICK = 18, AXIS = 24 };
 
 static void draw_piece(FILE *out, const struct page_block *b, const struct page_piece *piece)
 {
@@ -19,9 +18,14 @@ static void draw_piece(FILE *out, const struct page_block *b, const struct page_
     fputs("</title></rect>\n", out);
 }
 
+int64_t page_strips_height(const struct page_block *b)
+{
+    return b->cells * ROW + AXIS;
+}
+
 void page_draw_strips(FILE *out, const struct page_block *b)
 {
-    int64_t height = b->cells * ROW + AXIS;
+    int64_t height = page_strips_height(b);
     fprintf(out,
             "<svg xmlns=\"http://www.w3.org/2000/svg\" role=\"img\" width=\"%d\" height=\"%" PRId64
             "\" viewBox=\"0 0 %d %" PRId64
@@ -41,13 +45,4 @@ void page_draw_strips(FILE *out, const struct page_block *b)
     for (int64_t i = 0; i < b->pieces; i++)
         draw_piece(out, b, &b->piece[i]);
     fputs("</svg>\n", out);
-}
-
-void page_write_svg(FILE *out, const struct page *p)
-{
-    const struct page_block *b = p->first;
-    while (b != NULL && b->kind != PAGE_STRIPS)
-        b = b->next;
-    assert(b != NULL);
-    page_draw_strips(out, b);
 }

@@ -90,6 +90,18 @@ static void bars(FILE *out, const struct page_block *b)
     free(text);
 }
 
+static void rooflines(FILE *out, const struct page_block *b)
+{
+    char *text = NULL;
+    line(out, "", b->text, "\n\n");
+    for (int64_t i = 0; i < b->cells; i++)
+        text_append(&text, "%s: at %.4g FLOPs a byte %.4g to %.4g TFLOP/s under %.4g\n",
+                    b->cell[i], b->roof[i].intensity, b->roof[i].low, b->roof[i].high,
+                    page_attainable(&b->roof[i], b->roof[i].intensity));
+    lines(out, text != NULL ? text : "");
+    free(text);
+}
+
 static void block(FILE *out, const struct page_block *b)
 {
     switch (b->kind) {
@@ -107,6 +119,9 @@ static void block(FILE *out, const struct page_block *b)
         break;
     case PAGE_BARS:
         bars(out, b);
+        break;
+    case PAGE_ROOFLINES:
+        rooflines(out, b);
         break;
     case PAGE_STRIPS:
         line(out, "", b->text, "\n\n");

@@ -38,7 +38,8 @@ enum option_group {
     GROUP_CLAIMS = 1024, /* claims' own */
     GROUP_COMPARE = 2048, /* compare's own; the verb takes two words */
     GROUP_SPLITS = 4096,  /* splits' own */
-    GROUP_AUDIT = 8192    /* audit's own */
+    GROUP_AUDIT = 8192,   /* audit's own */
+    GROUP_PLAN = 16384    /* plan's own */
 };
 
 struct option_info {

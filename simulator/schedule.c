@@ -121,6 +121,29 @@ static void split_of(const struct grid *g, int64_t n, int64_t *i, int64_t *from,
     *to = least(*from + g->split_tiles, g->key_tiles);
 }
 
+/* The first query tile that sees any of key tile j; row_tiles when none does. */
+static int64_t first_row(const struct grid *g, int64_t j)
+{
+    int64_t row = j * g->tile.Bc - (g->shape.len_k - g->rows);
+    if (!causal(g) || row <= 0)
+        return 0;
+    return least(row / g->tile.Br, g->row_tiles);
+}
+
+/* Down a key tile cells are skipped, then masked, then plain. */
+static struct cells count_column(const struct grid *g, int64_t j)
+{
+    int64_t seen = first_row(g, j), from = seen, to = g->row_tiles;
+    while (from < to) { /* the first plain one lies in [from, to] */
+        int64_t middle = from + (to - from) / 2;
+        if (grid_cell(g, middle, j) == CELL_PLAIN)
+            to = middle;
+        else
+            from = middle + 1;
+    }
+    return (struct cells){seen, from - seen, g->row_tiles - from};
+}
+
 struct cells grid_block(const struct grid *g, int64_t n)
 {
     struct cells c = {0};
@@ -134,8 +157,7 @@ struct cells grid_block(const struct grid *g, int64_t n)
         count_row(g, i, from, to, &c);
         break;
     case PLAN_KERNEL_BACKWARD:
-        for (i = 0; i < g->row_tiles; i++)
-            count_row(g, i, own, own + 1, &c);
+        c = count_column(g, own);
         break;
     default:
         c = grid_head(g);
@@ -149,15 +171,6 @@ struct cells grid_head(const struct grid *g)
     for (int64_t i = 0; i < g->row_tiles; i++)
         count_row(g, i, 0, g->key_tiles, &c);
     return c;
-}
-
-/* The first query tile that sees any of key tile j; row_tiles when none does. */
-static int64_t first_row(const struct grid *g, int64_t j)
-{
-    int64_t row = j * g->tile.Bc - (g->shape.len_k - g->rows);
-    if (!causal(g) || row <= 0)
-        return 0;
-    return least(row / g->tile.Br, g->row_tiles);
 }
 
 struct block_walk walk_block(const struct grid *g, int64_t n)

@@ -44,7 +44,6 @@ $got"
 # --- verbs and options
 refused 'rum: no such verb; did you mean run?' rum fa2-4
 refused 'xyzzy: no such verb; flashulp --help lists them' xyzzy
-refused "plan: not built yet (occupancy, waves, FLOPs, bytes, modelled time)" plan fa2-4
 refused 'view: not built yet (the viewer)' view fa2-4
 refused 'run: unknown option --polcy; did you mean --policy?' run fa2-4 --polcy fp32
 refused 'run: unknown option --xyzzy; flashulp run --help lists the options' run fa2-4 --xyzzy

@@ -224,6 +224,35 @@ static void test_strips(void **state)
     page_free(p);
 }
 
+/* Three decades each way: x runs from 70 to 750, y from 330 up to 20; the corner is at 100 FLOPs a
+   byte.  Two figures make one file. */
+static void test_rooflines(void **state)
+{
+    (void)state;
+    struct page *p = page_new("t");
+    struct page_block *roofs = page_rooflines(p, "roofs & points");
+    page_roof(roofs, 100, 1000, 10, 1, 5, "<%s>", "A100");
+    char *html = written(page_write_html, p), *markdown = written(page_write_markdown, p);
+    char *svg = written(page_write_svg, p);
+    must_have(html, svg);
+    must_have(svg, "<title>roofs &amp; points</title>");
+    must_have(svg, "points=\"70.0,330.0 523.3,123.3 750.0,123.3\"");
+    must_have(svg, "<line x1=\"296.7\" y1=\"330.0\" x2=\"296.7\" y2=\"257.8\"");
+    must_have(svg, "<title>&lt;A100&gt;: 1 to 5 TFLOP/s</title>");
+    must_have(markdown, "<A100>: at 10 FLOPs a byte 1 to 5 TFLOP/s under 10\n");
+    assert_int_equal(count(svg, "<svg"), 1);
+    page_strip(page_strips(p, 100, "", "strips"), "one");
+    char *both = written(page_write_svg, p);
+    assert_int_equal(count(both, "<svg"), 3);
+    must_have(both, "height=\"462\" viewBox=\"0 0 930 462\""); /* 380 + 50 + two gaps of 16 */
+    must_have(both, "translate(0 396)");
+    free(html);
+    free(markdown);
+    free(svg);
+    free(both);
+    page_free(p);
+}
+
 static void test_no_rows(void **state)
 {
     (void)state;
@@ -297,7 +326,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_escapes),  cmocka_unit_test(test_escaped_everywhere),
         cmocka_unit_test(test_alone),    cmocka_unit_test(test_table),
-        cmocka_unit_test(test_figure),   cmocka_unit_test(test_strips),
+        cmocka_unit_test(test_figure),   cmocka_unit_test(test_strips),    cmocka_unit_test(test_rooflines),
         cmocka_unit_test(test_no_rows),  cmocka_unit_test(test_footer),
         cmocka_unit_test(test_markdown), cmocka_unit_test(test_csv),
     };

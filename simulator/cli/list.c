@@ -7,6 +7,7 @@
 #include "simulator/cli/cli.h"
 #include "simulator/cli/list_kernels.h"
 #include "simulator/decode_forms.h"
+#include "simulator/cost.h"
 #include "simulator/devices.h"
 #include "simulator/examples.h"
 #include "simulator/inputs.h"
@@ -281,6 +282,30 @@ static void list_splits(struct report *r, struct json *list)
     }
 }
 
+static void list_assumptions(struct report *r, struct json *list)
+{
+    for (int a = 0; a < ASSUMPTION_COUNT; a++) {
+        const struct assumption_info *info = assumption_info((enum assumption)a);
+        char note[48];
+        snprintf(note, sizeof note, "%.10g%s%s", info->value, info->unit[0] != 0 ? " " : "",
+                 info->unit);
+        entry(r, list, info->name, info->meaning, note);
+    }
+}
+
+/* Kernels, then the launches that have names. */
+static void list_launches(struct report *r, struct json *list)
+{
+    for (int k = 0; k < PLAN_KERNEL_COUNT; k++)
+        entry(r, list, plan_kernel_name((enum plan_kernel)k),
+              plan_kernel_meaning((enum plan_kernel)k), "");
+#define PLAN_EXAMPLE(name, kernel, batch, heads_q, heads_kv, tokens, dim, causal, meaning)         \
+    entry(r, list, name, meaning,                                                                  \
+          #kernel " batch " #batch ", heads " #heads_q "/" #heads_kv ", " #tokens " tokens, d " #dim);
+#include "simulator/plan.def"
+#undef PLAN_EXAMPLE
+}
+
 static const struct {
     const char *name, *meaning;
     void (*fill)(struct report *r, struct json *list);
@@ -305,6 +330,8 @@ static const struct {
     {"architectures", "what an SM of each generation holds", list_architectures},
     {"verdicts", "words a report may use", list_verdicts},
     {"splits", "kernels whose grouping is known", list_splits},
+    {"launches", "what plan plans: kernels, and launches that have names", list_launches},
+    {"assumptions", "what plan takes for granted", list_assumptions},
     {"workloads", "decode workloads that have names", list_workloads},
 };
 enum { TABLES = sizeof tables / sizeof tables[0] };

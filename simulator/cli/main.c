@@ -25,7 +25,7 @@ static int (*const verbs[COMMAND_COUNT])(int argc, char **argv) = {
     [COMMAND_WALK] = cli_walk,     [COMMAND_BITS] = cli_bits,       [COMMAND_EXACT] = cli_exact,
     [COMMAND_RUN] = cli_run,       [COMMAND_TRACE] = cli_trace,     [COMMAND_LIST] = cli_list,
     [COMMAND_CLAIMS] = cli_claims, [COMMAND_COMPARE] = cli_compare, [COMMAND_DOCTOR] = cli_doctor,
-    [COMMAND_SPLITS] = cli_splits, [COMMAND_AUDIT] = cli_audit};
+    [COMMAND_SPLITS] = cli_splits, [COMMAND_AUDIT] = cli_audit,   [COMMAND_PLAN] = cli_plan};
 
 int cli_refused(const char *verb, const struct message *why)
 {
@@ -64,7 +64,7 @@ static void front_page(void)
     }
     printf("\n\n%s\n"
            "Every verb that reports takes  --json  and  -o FILE  (the ending decides:\n"
-           ".json .md .csv; of audit, compare and claims .html too).\n"
+           ".json .md .csv; of audit, claims, compare, plan, splits .html too).\n"
            "Exit: 0 yes or done, 1 no, 2 bad input.\n",
            cli_problem_text);
 }
@@ -86,7 +86,8 @@ static const struct cli_group groups[] = {
     {GROUP_PROBLEM, "Problem"}, {GROUP_SELECT, "Selection"}, {GROUP_RUN, "Run"},
     {GROUP_WALK, "Walk"},       {GROUP_EXACT, "Digits"},     {GROUP_TRACE, "Trace"},
     {GROUP_OUTPUT, "Output"},   {GROUP_BITS, "Bits"},        {GROUP_CLAIMS, "Claims"},
-    {GROUP_AUDIT, "Audit"}, {GROUP_COMPARE, "Compare"}, {GROUP_SPLITS, "Launch"},   {GROUP_REPORT, "Report"}};
+    {GROUP_AUDIT, "Audit"},     {GROUP_COMPARE, "Compare"},  {GROUP_SPLITS, "Launch"},
+    {GROUP_PLAN, "Launch"},     {GROUP_REPORT, "Report"}};
 enum { GROUPS = sizeof groups / sizeof groups[0] };
 
 const struct cli_group *cli_group(int n)
