@@ -26,6 +26,19 @@ struct quoted quoted(const char *text, size_t length)
     return q;
 }
 
+int utf8_length(const char *s)
+{
+    const unsigned char *c = (const unsigned char *)s;
+    int length = c[0] < 0x80 ? 1 : c[0] < 0xC2 ? 0 : c[0] < 0xE0 ? 2 : c[0] < 0xF0 ? 3 : 4;
+    for (int i = 1; i < length; i++)
+        if (c[i] >> 6 != 2)
+            return 0;
+    bool overlong = (c[0] == 0xE0 && c[1] < 0xA0) || (c[0] == 0xF0 && c[1] < 0x90);
+    bool surrogate = c[0] == 0xED && c[1] > 0x9F;
+    bool beyond = c[0] > 0xF4 || (c[0] == 0xF4 && c[1] > 0x8F);
+    return overlong || surrogate || beyond ? 0 : length;
+}
+
 /* Letters to insert, delete or replace between a and b, case ignored (Levenshtein); names longer
    than the table count as far. */
 static int edit_distance(const char *a, const char *b)

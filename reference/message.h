@@ -21,6 +21,9 @@ struct quoted {
 };
 struct quoted quoted(const char *text, size_t length);
 
+/* Bytes of the well-formed UTF-8 character at s, or 0. */
+int utf8_length(const char *s);
+
 /* The name in names[0..count) nearest to `word` by edit distance, or NULL when none is near
    (more than a third of the letters differ): for "did you mean". */
 const char *nearest_name(const char *word, const char *const *names, int count);

@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "simulator/report_page_parts.h"
 #include "simulator/scenario_parts.h"
 
 static cJSON *tree(struct json *j)
@@ -33,9 +32,9 @@ void json_string(struct json *to, const char *key, const char *text)
 {
     char *valid = NULL;
     text_append(&valid, "%s", text);
-    for (unsigned char *at = (unsigned char *)valid; *at != 0;) {
-        int length = page_character(at);
-        if (length == 0 && *at >= 0x80)
+    for (char *at = valid; *at != 0;) {
+        int length = utf8_length(at);
+        if (length == 0)
             *at = '?';
         at += length > 0 ? length : 1;
     }

@@ -253,21 +253,12 @@ const char *page_unknown(const struct page *p, int n)
     return n < p->unknowns ? p->unknown[n] : NULL;
 }
 
-int page_character(const unsigned char *at)
+int page_character(const char *at)
 {
-    static const unsigned least[5] = {0, 0, 0x80, 0x800, 0x10000};
-    if (at[0] < 0x80)
-        return at[0] >= 32 || at[0] == '\n' || at[0] == '\t' ? at[0] != 127 : 0;
-    int length = at[0] >= 0xf0 ? 4 : at[0] >= 0xe0 ? 3 : 2;
-    unsigned code = at[0] & (0x7fu >> length);
-    if (at[0] < 0xc0 || at[0] > 0xf4)
-        return 0;
-    for (int i = 1; i < length; i++) {
-        if ((at[i] & 0xc0) != 0x80)
-            return 0;
-        code = code << 6 | (at[i] & 0x3f);
-    }
-    bool known = code >= least[length] && code <= 0x10ffff && (code < 0xd800 || code > 0xdfff) &&
-                 code != 0xfffe && code != 0xffff && code >= 0xa0;
-    return known ? length : 0;
+    const int length = utf8_length(at);
+    const unsigned char *c = (const unsigned char *)at;
+    bool control = length == 1 && ((c[0] < 32 && c[0] != '\n' && c[0] != '\t') || c[0] == 127);
+    bool high_control = length == 2 && c[0] == 0xc2 && c[1] < 0xa0;
+    bool none = length == 3 && c[0] == 0xef && c[1] == 0xbf && c[2] > 0xbd;
+    return control || high_control || none ? 0 : length;
 }

@@ -33,7 +33,7 @@ static const char head[] =
 
 void page_escaped(FILE *out, const char *text)
 {
-    for (const unsigned char *at = (const unsigned char *)text; *at != 0;) {
+    for (const char *at = text; *at != 0;) {
         static const char special[] = "&<>\"'";
         static const char *const entity[] = {"&amp;", "&lt;", "&gt;", "&quot;", "&#39;"};
         const char *found = strchr(special, *at);

@@ -58,7 +58,7 @@ double page_attainable(const struct page_roof *roof, double intensity);
 
 /* The largest count of a figure, at least 1. */
 int64_t page_most(const struct page_block *bars);
-/* Bytes of the UTF-8 character at `at`; 0: none begins there, or one that XML does not know. */
-int page_character(const unsigned char *at);
+/* Bytes of the UTF-8 character at `at`; 0: none begins there, or a control, or what XML excludes. */
+int page_character(const char *at);
 
 #endif

@@ -10,12 +10,13 @@
 /* Any bytes as running text on one line: nothing in it is markup or HTML. */
 static void escaped(FILE *out, const char *text)
 {
-    for (const unsigned char *at = (const unsigned char *)text; *at != 0;) {
+    for (const char *at = text; *at != 0;) {
+        const unsigned char c = (unsigned char)*at;
         int length = page_character(at);
-        if (strchr("\\`*_[]<>|#&~", *at) != NULL)
+        if (strchr("\\`*_[]<>|#&~", c) != NULL)
             fputc('\\', out);
-        if (length == 0 || *at < 32)
-            fputc(*at < 32 || *at == 127 ? ' ' : '?', out);
+        if (length == 0 || c < 32)
+            fputc(c < 32 || c == 127 ? ' ' : '?', out);
         else
             fwrite(at, 1, (size_t)length, out);
         at += length > 0 ? length : 1;

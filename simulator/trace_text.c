@@ -162,20 +162,6 @@ static bool find_tracks(const struct trace *t, struct tracks *tracks)
     return true;
 }
 
-/* Bytes of the well-formed UTF-8 character at s, or 0. */
-static int utf8_length(const char *s)
-{
-    const unsigned char *c = (const unsigned char *)s;
-    int length = c[0] < 0x80 ? 1 : c[0] < 0xC2 ? 0 : c[0] < 0xE0 ? 2 : c[0] < 0xF0 ? 3 : 4;
-    for (int i = 1; i < length; i++)
-        if (c[i] >> 6 != 2)
-            return 0;
-    bool overlong = (c[0] == 0xE0 && c[1] < 0xA0) || (c[0] == 0xF0 && c[1] < 0x90);
-    bool surrogate = c[0] == 0xED && c[1] > 0x9F;
-    bool beyond = c[0] > 0xF4 || (c[0] == 0xF4 && c[1] > 0x8F);
-    return overlong || surrogate || beyond ? 0 : length;
-}
-
 static void json_text(FILE *out, const char *text)
 {
     fputc('"', out);

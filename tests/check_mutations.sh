@@ -151,8 +151,8 @@ mutant "decisions taken anew" test_ledger_calls simulator/verbs.c \
 
 mutant "a cell of a page not escaped" test_report_page simulator/report_page_html.c \
     's/page_escaped(out, b->cell\[i\]);/fputs(b->cell[i], out);/'
-mutant "longer UTF-8 than need be" test_report_page simulator/report_page_html.c \
-    's/code >= least\[length\]/true/'
+mutant "longer UTF-8 than need be" test_report_page reference/message.c \
+    's/overlong || surrogate/surrogate/'
 mutant "a cell of Markdown not escaped" test_report_page simulator/report_page_text.c \
     's/line(out, "| ", b->cell\[i\]/fprintf(out, "| %s%s", b->cell[i]/'
 mutant "a claim that ignores its input" test_claims simulator/claims_a.c \
