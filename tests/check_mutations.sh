@@ -250,4 +250,24 @@ mutant "reducer's partials in fp32" test_kernels $kernels/trtllm_reducer.c \
 mutant "tutorial's LSE natural" test_kernels $kernels/triton_fa.c \
     's/log2_(r, s.L, s.l, SITE_LSE);/log_(r, s.L, s.l, SITE_LSE);/'
 
+mutant "a .npy cut short taken" test_readers reference/tensor_npy.c \
+    's/if (wanted != found)/if (wanted < found)/'
+mutant "sequences that go back" test_readers reference/problem_build.c \
+    's/if (cu\[i\] < cu\[i - 1\])/if (0)/'
+mutant "a number cut to 63 bits" test_readers simulator/scenario_parse.c 's/if (errno != 0)/if (0)/'
+mutant "a text longer than its room" test_readers simulator/device_file.c \
+    's/if (length == room - 1)/if (0)/'
+mutant "a trace's element outside its tile" test_readers simulator/trace_parse.c \
+    's/if (e->worst != 0 \&\& e->worst >= (uint64_t)e->rows \* e->cols)/if (0)/'
+mutant "a trace's number outside its table" test_readers simulator/trace_parse.c \
+    's/if (\*number >= map->count\[k\])/if (0)/'
+mutant "a chunk longer than its file" test_readers simulator/trace_chunks.c \
+    's/if (length > r->left - 4)/if (0)/'
+mutant "as many SMs as one likes" test_device_file simulator/device_file.c \
+    's/1 <= x \&\& x <= MOST_SMS/1 <= x/'
+mutant "a figure of zero" test_device_file simulator/device_file.c 's/if (!(0 < x/if (!(0 <= x/'
+mutant "a number of any length" test_device_file simulator/device_file.c \
+    's/end - r->at > NUMBER_ROOM/0/'
+mutant "a file of holes read" test_tensor_bad reference/file_io.c 's/if (is_hollow(&info))/if (0)/'
+
 plan_end
