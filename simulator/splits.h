@@ -82,11 +82,11 @@ struct token_range {
 bool split_plan(enum split_rule rule, const char *version, const struct launch *l,
                 struct split_plan *p, struct message *why);
 
-/* For a sequence of `length` tokens, 0 <= length: how many groups it has, and of how many blocks. */
+/* For a sequence of `length` tokens, 0 <= length: how many groups it has, of how many blocks. */
 int split_count(const struct split_plan *p, int64_t length);
 int64_t split_blocks(const struct split_plan *p, int64_t length);
-/* Range n of group i in ascending order: a contiguous group has at most one, a round-robin group one
-   per block.  False behind the last. */
+/* Range n of group i in ascending order: a contiguous group has at most one, a round-robin group
+   one per block.  False behind the last. */
 bool split_range(const struct split_plan *p, int64_t length, int i, int64_t n,
                  struct token_range *range);
 /* Tokens of group i; groups that have any. */
@@ -94,8 +94,8 @@ int64_t split_tokens(const struct split_plan *p, int64_t length, int i);
 int split_live(const struct split_plan *p, int64_t length);
 /* The group token t < length belongs to. */
 int split_owner(const struct split_plan *p, int64_t length, int64_t t);
-/* How a sequence's first tokens are cut: every `cut` tokens; with `wrap` the pieces go round among so
-   many groups, else every piece is a group. */
+/* How a sequence's first tokens are cut: every `cut` tokens; with `wrap` the pieces go round among
+   so many groups, else every piece is a group. */
 struct split_cutting {
     int64_t cut, wrap;
 };
@@ -140,6 +140,9 @@ bool split_kernel_from_text(const char *text, enum split_rule *rule, const char 
 
 /* Is version `asked` ("2.5.6") `since` or later?  False when it is no version. */
 bool version_reaches(const char *asked, const char *since, bool *reaches);
+
+/* The n-th version of a rule, oldest first, with what it means; NULL behind the last. */
+const char *split_version_name(enum split_rule rule, int n, const char **meaning);
 
 struct split_option_info {
     enum split_rule rule;

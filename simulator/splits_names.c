@@ -1,4 +1,4 @@
-/* splits_names.c: splits.def as data: kernels, versions, head sizes and options from their texts. */
+/* splits_names.c: splits.def as data: kernels, versions, head sizes and options from texts. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -98,6 +98,16 @@ bool split_kernel_from_text(const char *text, enum split_rule *rule, const char 
     snprintf(name, sizeof name, "%.*s", (int)smaller((int64_t)length, sizeof name - 1), text);
     *version = text[length] == ':' ? text + length + 1 : "";
     return split_rule_from_name(name, rule, why);
+}
+
+const char *split_version_name(enum split_rule rule, int n, const char **meaning)
+{
+    for (int i = 0; i < VERSIONS; i++)
+        if (versions[i].rule == rule && n-- == 0) {
+            *meaning = versions[i].meaning;
+            return versions[i].since;
+        }
+    return NULL;
 }
 
 /* "v2.5.7" as 2 5 7; missing parts are 0. */

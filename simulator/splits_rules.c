@@ -31,8 +31,8 @@ static int64_t stretched_cores(int cores, float x, int ulps)
     return (int64_t)((float)cores * (power > 1 ? power : 1));
 }
 
-/* SGLang: the larger of two counts: one from how uneven the batch is, one from how many programs the
-   GPU wants, which grows with the logarithm of the length. */
+/* SGLang: the larger of two counts: one from how uneven the batch is, one from how many programs
+   the GPU wants, which grows with the logarithm of the length. */
 static void sglang_chunks(const struct launch *l, struct split_plan *p)
 {
     enum { ROWS = 16, SLACK = 8 }; /* lg2.approx is good to a few ulps; more is asked for here */
@@ -87,7 +87,7 @@ bool split_paged(const struct launch *l, int factor, struct split_plan *p, struc
     return true;
 }
 
-/* FlashInfer: as many CTAs per (sequence, KV head) as SMs are there; CTA i takes tiles i, i + N, .. */
+/* FlashInfer: as many CTAs per (sequence, KV head) as SMs are there; CTA i takes tiles i, i + N .. */
 bool split_xqa(const struct launch *l, int factor, struct split_plan *p, struct message *why)
 {
     enum { TILE = 256 };

@@ -1,4 +1,4 @@
-/* splits_workload.c: a workload's decode steps, each planned on every device; see splits_study.h. */
+/* splits_workload.c: a workload's decode steps, each planned on every device. */
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>

@@ -159,25 +159,25 @@ mutant "a claim that ignores its input" test_claims simulator/claims_a.c \
     's/double matmul = claim_number(in, INPUT_A1_MATMUL, 0)/double matmul = 312/'
 
 fa2=simulator/splits_fa2.c
-mutant "every count eligible" test_splits $fa2 \
+mutant "every count eligible" test_splits_fa2 $fa2 \
     's/return splits == 1 ||.*/return splits >= 1 || blocks == 0;/'
-mutant "0.85 in fp32" test_splits $fa2 \
+mutant "0.85 in fp32" test_splits_fa2 $fa2 \
     's/0.85 \* (double)w->best_efficiency/(double)(0.85f * w->best_efficiency)/'
-mutant "the efficiency in double" test_splits $fa2 \
+mutant "the efficiency in double" test_splits_fa2 $fa2 \
     's/float waves = (float)(work \* splits) \/ (float)capacity;/double waves = (double)(work * splits) \/ (double)capacity;/; s/return waves \/ ceilf(waves)/return (float)(waves \/ ceil(waves))/'
-mutant "a GPU full only above 0.8" test_splits $fa2 's/>= 0.8f/> 0.8f/'
+mutant "a GPU full only above 0.8" test_splits_fa2 $fa2 's/>= 0.8f/> 0.8f/'
 mutant "the best count, not the smallest good one" test_splits $fa2 \
     's/int splits = smallest_good(w, blocks);/int splits = w->best;/'
-mutant "one slot more" test_splits $fa2 's/(int64_t)factor \* l->sms/& + 1/'
-mutant "heads never swapped" test_splits $fa2 \
+mutant "one slot more" test_splits_fa2 $fa2 's/(int64_t)factor \* l->sms/& + 1/'
+mutant "heads never swapped" test_splits_fa2 $fa2 \
     's/return l->len_q == 1 \&\&/return l->len_q == 0 \&\&/'
-mutant "blocks of 128 query rows" test_splits $fa2 's/ROWS_PER_BLOCK = 64/ROWS_PER_BLOCK = 128/'
+mutant "blocks of 128 query rows" test_splits_fa2 $fa2 's/ROWS_PER_BLOCK = 64/ROWS_PER_BLOCK = 128/'
 mutant "blocks of 64 keys at every size" test_splits $fa2 \
     's/l->dim <= 128 ? 128/l->dim <= 128 ? 64/'
 mutant "the sequence's length for the cache's" test_splits $fa2 's/launch_capacity(l)/l->longest/'
 mutant "the capacity of before 2.5.7" test_splits simulator/splits_names.c \
     's/!not_before(asked, since)/!newest/'
-mutant "more than 128 splits" test_splits $fa2 \
+mutant "more than 128 splits" test_splits_fa2 $fa2 \
     's/smaller(MOST_SPLITS, smaller(w->capacity, blocks))/smaller(w->capacity, blocks)/'
 mutant "XQA counts a tile too few" test_splits simulator/splits_rules.c \
     's/smaller(share, ceil_div(p->length, TILE))/smaller(share, p->length \/ TILE)/'

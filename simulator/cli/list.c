@@ -271,6 +271,9 @@ static void list_splits(struct report *r, struct json *list)
         const struct split_rule_info *info = split_rule_info((enum split_rule)k);
         char *note = NULL;
         text_append(&note, "head sizes %s", info->head_sizes);
+        const char *version, *meaning;
+        for (int n = 0; (version = split_version_name((enum split_rule)k, n, &meaning)) != NULL; n++)
+            text_append(&note, "; :%s: %s", version, meaning);
         for (int o = 0; o < SPLIT_OPTION_COUNT; o++) {
             const struct split_option_info *option = split_option_info((enum split_option)o);
             if (option->rule == (enum split_rule)k)

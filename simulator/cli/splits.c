@@ -1,4 +1,4 @@
-/* splits.c: `flashulp splits`: how a decode kernel on a GPU groups a sequence's tokens: the request. */
+/* splits.c: `flashulp splits`: how a decode kernel on a GPU groups a sequence's tokens. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>

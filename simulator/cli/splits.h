@@ -38,7 +38,7 @@ void splits_text(struct splits_page *page);
 /* The boundaries as lines. */
 void splits_picture(const struct splits_page *page, char **text);
 void splits_json(struct splits_page *page);
-/* The report's page, from its text and table, which are complete; with a launch (page->request has no
+/* The report's page, from its text and table, which are complete; with a launch (the request has no
    workload) the boundaries as a figure. */
 void splits_report_page(struct splits_page *page);
 bool splits_workload_page(struct report *r, const struct splits_request *q, struct message *why);

@@ -20,8 +20,8 @@ static const char *axis_words(enum split_axis axis)
     return words[axis];
 }
 
-/* The stretches that are kept, neighbours joined: "27,525-27,648 and 3 other ranges", the one around
-   `here` by name. */
+/* The stretches that are kept, neighbours joined: "27,525-27,648 and 3 other ranges", the one
+   around `here` by name. */
 static char *kept_text(const struct split_stretch *s, int count, int64_t here)
 {
     char *text = NULL;
