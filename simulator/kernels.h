@@ -32,7 +32,8 @@ enum kernel_flag {
     TAKES_TOP_LEFT = 8, /* causal, aligned to the top left only */
     TAKES_WINDOW = 16,
     TAKES_SOFTCAP = 32,
-    TAKES_PACKED = 64
+    TAKES_PACKED = 64,
+    SUMS_ROUNDED = 128 /* the row sum takes weights that were rounded for the values */
 };
 
 struct run;

@@ -84,12 +84,14 @@ bool scenario_kernel(const struct scenario *s, const struct scenario_input *in,
 {
     struct kernel_choice *c = &simulation->kernel;
     const char *device = s->value[OPTION_DEVICE];
+    enum site summed;
     simulation->is_kernel = true;
     if (!nothing_else_chosen(s, why) || !kernel_choose(c, s->value[OPTION_KERNEL], why))
         return false;
     if (device != NULL && strchr(s->value[OPTION_KERNEL], '@') != NULL)
         return refuse(why, "--device %.60s: --kernel %.60s names one already", device,
                       s->value[OPTION_KERNEL]);
+    summed = kernel_info(c->kernel)->flags & SUMS_ROUNDED ? SITE_PROB : SITE_EXP;
     return (device == NULL || kernel_on_device(c, device, why)) &&
            read_switches(s->value[OPTION_SWITCH], c, why) && read_splits(s, c, why) &&
            read_capacity(s, c, why) &&
@@ -97,5 +99,6 @@ bool scenario_kernel(const struct scenario *s, const struct scenario_input *in,
            kernel_plan(c, &in->problem, why) &&
            kernel_policy(c, &in->problem, in->input_format, &simulation->policy, why) &&
            other_formats(s, &simulation->policy, why) &&
-           scenario_policy_changes(s, &simulation->policy, why);
+           scenario_policy_changes(s, &simulation->policy, why) &&
+           policy_orders_fit(&simulation->policy, summed, why);
 }

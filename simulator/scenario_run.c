@@ -95,7 +95,8 @@ bool scenario_policy(const struct scenario *s, enum format held, struct policy *
         *p = policy_table(policy_for(held));
     else if (!policy_from_name(s->value[OPTION_POLICY], p, why))
         return false;
-    return scenario_decode_policy(s, p, why) && scenario_policy_changes(s, p, why);
+    return scenario_decode_policy(s, p, why) && scenario_policy_changes(s, p, why) &&
+           policy_orders_fit(p, SITE_EXP, why);
 }
 
 bool scenario_policy_changes(const struct scenario *s, struct policy *p, struct message *why)
@@ -103,8 +104,7 @@ bool scenario_policy_changes(const struct scenario *s, struct policy *p, struct 
     return sites_once(s, OPTION_SET, why) && sites_once(s, OPTION_ORDER, why) &&
            each_line(s->value[OPTION_SET], p, policy_set, why) &&
            each_line(s->value[OPTION_ORDER], p, policy_order, why) &&
-           (s->value[OPTION_SPECIAL] == NULL || policy_special(p, s->value[OPTION_SPECIAL], why)) &&
-           policy_orders_fit(p, SITE_EXP, why);
+           (s->value[OPTION_SPECIAL] == NULL || policy_special(p, s->value[OPTION_SPECIAL], why));
 }
 
 /* "tile-max,no-tail-mask", lines and commas alike; "none": no fault. */

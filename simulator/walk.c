@@ -308,6 +308,24 @@ static bool room_for(const struct walk *w, struct message *why)
                   bytes / 1e9, grouped(w->head.Nq).text, grouped(w->head.Nk).text);
 }
 
+/* Where the row lies among the tiles.  A grouped kernel's rows are the heads of a group. */
+static void place_row(struct walk *w)
+{
+    const struct simulation *s = &w->simulation;
+    bool grouped = s->is_kernel && kernel_info(s->kernel.kernel)->flags & GROUPED;
+    struct problem seen = w->input.problem;
+    struct head h = w->head;
+    int64_t row = w->row;
+    if (grouped) {
+        seen.Nq = h.Nq = seen.Hq / seen.Hkv;
+        h.problem = &seen;
+        row = h.head % seen.Nq;
+    }
+    w->attention = (struct attention){.head = &w->head, .choices = simulation_choices(s, &h)};
+    w->query_tile = (int)(row / w->attention.choices.Br);
+    w->tile_row = (int)(row % w->attention.choices.Br);
+}
+
 static bool choose_row(struct walk *w, const struct scenario *s, struct message *why)
 {
     if (!scenario_select(s, &w->input.problem, &w->selection, why))
@@ -317,10 +335,7 @@ static bool choose_row(struct walk *w, const struct scenario *s, struct message 
                            "--batch, --heads, --rows that exist are right");
     w->head = problem_head(&w->input.problem, w->selection.unit[0]);
     w->row = w->selection.row[0];
-    w->attention = (struct attention){.head = &w->head,
-                                      .choices = simulation_choices(&w->simulation, &w->head)};
-    w->query_tile = (int)(w->row / w->attention.choices.Br);
-    w->tile_row = (int)(w->row % w->attention.choices.Br);
+    place_row(w);
     return room_for(w, why);
 }
 

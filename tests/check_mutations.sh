@@ -214,7 +214,7 @@ kernels=simulator/kernels
 mutant "FA2 key blocks first to last" test_kernels $kernels/fa2.c \
     's/int n = b.n_max - 1; n >= b.n_min; n--/int n = b.n_min; n < b.n_max; n++/'
 mutant "FA2 first add not fused" test_kernels $kernels/fa2_tile.c \
-    's/row_sum_rescaled(r, s->l, s->P, s->decay, SITE_ROW_SUM);/mul(r, s->l, s->l, s->decay, SITE_ROW_SUM); row_sum(r, s->l, s->P, SITE_ROW_SUM);/'
+    's/row_sum_rescaled(r, s->l, s->P, s->decay, SITE_ROW_SUM);/mul(r, s->l, s->l, s->decay, SITE_ROW_SUM), row_sum(r, s->l, s->P, SITE_ROW_SUM);/'
 mutant "FA2 exponent unfused" test_kernels $kernels/fa2_tile.c \
     's/fma_(r, s->P, s->S, s->scale_log2, s->bias, SITE_EXP_ARG);/mul(r, s->P, s->S, s->scale_log2, SITE_EXP_ARG); add(r, s->P, s->P, s->bias, SITE_EXP_ARG);/'
 mutant "FA2 LSE to base 2" test_kernels $kernels/fa2_tile.c \

@@ -245,4 +245,14 @@ else
     echo "ok $((count += 1)) - walk --interactive # SKIP no script(1)"
 fi
 
+# --- kernel models: the heads of a group are the rows of one tile; the walk tells the chosen one's
+problem='--generate gaussian --seed 3 --shape 1,4,2,1,300,64 --dtype bf16 --kernel fa2-split'
+for head in 0 1 2 3; do
+    # shellcheck disable=SC2086
+    told=$($program walk $problem --heads $head | sed -n 's/^O\[0\] = [^ ]* = 0x\([0-9A-F]*\),.*/\1/p')
+    # shellcheck disable=SC2086
+    ran=$($program run $problem --heads $head | sed -n 's/^ O\[.*,0\] .* 0x\([0-9A-F]*\)$/\1/p' | head -n 1)
+    same "walk --kernel ends in run's bits, head $head" "$told" "$ran"
+done
+
 plan_end

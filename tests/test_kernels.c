@@ -201,6 +201,7 @@ static const struct kernel_row rows[] = {
     {.kernel = "fa2-split@H200", .shape = {4, 1, 2000, 256}, .splits = 1},
     {.kernel = "fa2-split@H200", .shape = {2, 1, 700, 128}, .splits = 5},
     {.kernel = "fa2-split@H200", .shape = {2, 1, 700, 32}, .splits = 100},
+    {.kernel = "fa2-split@H200", .shape = {16, 1, 6400, 256}, .splits = 100},
     {.kernel = "fa2-split:2.5.6@H200", .shape = {4, 1, 2000, 256}},
     {.kernel = "fa2-split:2.5.3@H200", .shape = {4, 1, 2000, 256}},
     {.kernel = "fa1@A100", .shape = {1, 40, 600, 64}},

@@ -319,6 +319,10 @@ static void show_divisions(struct report *r, const struct walk *w, const struct 
 void show_meaning(struct report *r, const struct walk *w, const struct scenario *s)
 {
     const double(*exact)[2];
+    if (w->simulation.is_kernel) { /* its scores may be raw, its L to another base, its groups many */
+        report_text(r, "Where the kernel leaves the contracts: flashulp list kernels.\n");
+        return;
+    }
     show_weights(r, w);
     show_divisions(r, w, s);
     if (walk_last(w, TENSOR_O_ACC, &exact) != NULL && walk_last(w, TENSOR_L_SUM, &exact) != NULL)

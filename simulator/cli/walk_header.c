@@ -133,17 +133,26 @@ void show_header(struct report *r, const struct walk *w)
 {
     const struct algorithm_info *a = algorithm_info(w->simulation.algorithm);
     const struct problem *p = &w->input.problem;
+    bool kernel = w->simulation.is_kernel;
+    struct kernel_name name = simulation_name(&w->simulation);
+    const char *source = kernel ? kernel_info(w->simulation.kernel.kernel)->source : a->source;
     int tiles = key_tiles(&w->attention);
     struct parts line = {r, 0};
     char *title = NULL, *scale = scale_text(p), text[64];
-    bool groups = w->simulation.algorithm == ALGORITHM_DECODE;
+    bool groups = !kernel && w->simulation.algorithm == ALGORITHM_DECODE;
     int parts = groups ? w->attention.choices.grouping.splits : tiles;
-    text_append(&title, "%.28s   %s on %s %s%s in %s %s%s", last_name(w->input.name), a->title,
+    text_append(&title, "%.28s   %s on %s %s%s in %s %s%s", last_name(w->input.name),
+                kernel ? name.text : a->title,
                 grouped(w->head.Nk).text, p->scores_given ? "score" : "key",
                 w->head.Nk == 1 ? "" : "s", grouped(parts).text, groups ? "group" : "tile",
                 parts == 1 ? "" : "s");
-    report_text(r, "%s%s%s\n", title,
-                strlen(title) + 4 + strlen(a->source) <= COLUMNS ? "    " : "\n", a->source);
+    if (kernel) {
+        report_text(r, "%s\n", title);
+        text_wrapped(&r->text, 0, 0, source);
+    } else {
+        report_text(r, "%s%s%s\n", title,
+                    strlen(title) + 4 + strlen(source) <= COLUMNS ? "    " : "\n", source);
+    }
     add_inputs(&line, w);
     add_part(&line, scale);
     snprintf(text, sizeof text, "policy %s", w->simulation.policy.name);

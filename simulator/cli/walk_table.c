@@ -29,6 +29,8 @@ static const char *ending_words(const struct walk *w)
 {
     const struct walk_step *last = w->step_count > 0 ? &w->steps[w->step_count - 1] : NULL;
     bool divides = false, before = false;
+    if (w->simulation.is_kernel)
+        return "after the last tile of a group";
     if (w->simulation.algorithm == ALGORITHM_DECODE)
         return "the groups put together";
     for (int n = 0; last != NULL && n < w->step_count; n++) {
