@@ -178,8 +178,8 @@ static bool backward_fits(const struct problem *p, const struct simulation *s, s
         const char *has;
     } sums[] = {
         {SITE_DELTA, (int)p->D, "the head size is"}, {SITE_DP_ACC, (int)p->D, "the head size is"},
-        {SITE_DQ_ACC, c.Bc, "a key tile"},           {SITE_DS_SUM, c.Bc, "a key tile"},
-        {SITE_DK_ACC, c.Br, "a query tile"},         {SITE_DV_ACC, c.Br, "a query tile"},
+        {SITE_DQ_ACC, c.Bc, "a key tile"},           {SITE_DK_ACC, c.Br, "a query tile"},
+        {SITE_DV_ACC, c.Br, "a query tile"},
     };
     for (size_t i = 0; i < sizeof sums / sizeof *sums; i++)
         if (!order_fits(sums[i].site, &s->policy.site[sums[i].site].order, sums[i].terms,

@@ -23,14 +23,6 @@ static const struct command_info commands[COMMAND_COUNT] = {
 #undef COMMAND
 };
 
-static const struct {
-    const char *name, *meaning;
-} planned[] = {
-#define PLANNED_OPTION(name, meaning) {name, meaning},
-#include "simulator/options.def"
-#undef PLANNED_OPTION
-};
-
 const struct option_info *option_info(enum option o)
 {
     return &options[o];
@@ -61,10 +53,6 @@ static void name_verbs(unsigned groups, char *text, size_t room)
 static bool refuse_option(const struct scenario *s, const char *name, struct message *why)
 {
     const char *names[OPTION_COUNT];
-    for (size_t i = 0; i < sizeof planned / sizeof planned[0]; i++)
-        if (strcmp(planned[i].name, name) == 0)
-            return refuse(why, "%s is not built yet (%s); flashulp %s --help lists what is", name,
-                          planned[i].meaning, s->verb);
     for (int i = 0; i < OPTION_COUNT; i++)
         names[i] = options[i].name;
     const char *near = nearest_name(name, names, OPTION_COUNT);

@@ -39,7 +39,8 @@ enum option_group {
     GROUP_COMPARE = 2048, /* compare's own; the verb takes two words */
     GROUP_SPLITS = 4096,  /* splits' own */
     GROUP_AUDIT = 8192,   /* audit's own */
-    GROUP_PLAN = 16384    /* plan's own */
+    GROUP_PLAN = 16384,   /* plan's own */
+    GROUP_GRADIENT = 32768 /* --do: the backward pass, too */
 };
 
 struct option_info {

@@ -49,8 +49,12 @@ refused 'run: unknown option --polcy; did you mean --policy?' run fa2-4 --polcy 
 refused 'run: unknown option --xyzzy; flashulp run --help lists the options' run fa2-4 --xyzzy
 refused 'exact: --policy is an option of walk, run, audit and trace, not of exact' exact fa2-4 --policy fp32
 refused 'run: --policy needs a word after it: NAME' run fa2-4 --policy
-refused 'run: --dq is not built yet (the backward pass); flashulp run --help lists what is' \
-    run fa2-4 --dq dq.npy
+refused 'run: --dq goes with --do FILE.npy, --do ones or --do random:SEED' run fa2-4 --dq dq.npy
+refused 'run: --do twos: ones, random:SEED or FILE.npy is right' run fa2-4 --do twos
+refused 'run: --atomic-seed and --deterministic: one is right' \
+    run fa2-4 --do ones --atomic-seed 1 --deterministic H100-SXM
+refused 'run: --arrivals all: 9 key tiles have more than 40,320 orders; --arrivals N draws N of them' \
+    run --generate gaussian --shape 1,1,1,1,9,2 --tile 1,1 --do ones --arrivals all
 refused 'run: fa2-split takes bf16 or fp16, Q, K and V hold fp32; --dtype bf16 is right' \
     run fa2-4 --kernel fa2-split@H200
 refused 'run: fa2-split takes head sizes 32 64 96 128 192 256; D is 1' \

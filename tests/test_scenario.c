@@ -126,8 +126,6 @@ static const struct {
     {"flashulp run fa2-4 --causal --causal", "--causal is given twice"},
     {"flashulp run fa2-4 --tile 1,1 --tile 2,2", "--tile is given twice"},
     {"flashulp run fa2-4 p1", "fa2-4 and p1: one is right"},
-    {"flashulp run fa2-4 --dq dq.npy",
-     "--dq is not built yet (the backward pass); flashulp run --help lists what is"},
 };
 
 static void test_refused(void **state)

@@ -10,9 +10,10 @@ void gradients_new(struct run *r, struct attention *x);
    `part`; `room` is of part's size. */
 void add_to_dq(struct run *r, struct attention *x, struct tile *room, const struct tile *part, int i,
                int j);
-/* dQ = scale sum of query tile i's copies, in the order given, rounded as stored. */
-void gather_dq(struct run *r, const struct attention *x, struct tile *dQ, struct tile *room,
-               const struct tile *scale, int i, const int *order, int count);
+/* dQ = the sum of query tile i's copies, in the order given; then times the scale, as stored. */
+void sum_dq(struct run *r, const struct attention *x, struct tile *dQ, struct tile *room, int i,
+            const int *order, int count);
+void conclude_dq(struct run *r, struct tile *dQ, const struct tile *scale);
 /* That, in dq_order, for every query tile; stored. */
 void finish_dq(struct run *r, struct attention *x, struct tile *dQ, struct tile *room,
                struct tile *dS_sum, const struct tile *scale, const struct tile *all_sums);

@@ -32,14 +32,18 @@ void add_to_dq(struct run *r, struct attention *x, struct tile *room, const stru
     put_block(r, x->dQ_memory, at, 0, room);
 }
 
-void gather_dq(struct run *r, const struct attention *x, struct tile *dQ, struct tile *room,
-               const struct tile *scale, int i, const int *order, int count)
+void sum_dq(struct run *r, const struct attention *x, struct tile *dQ, struct tile *room, int i,
+            const int *order, int count)
 {
     fill(r, dQ, 0);
     for (int n = 0; n < count; n++) {
         take_block(r, room, x->dQ_memory, place(x, order[n], i), 0);
         add(r, dQ, dQ, room, SITE_DQ_SUM);
     }
+}
+
+void conclude_dq(struct run *r, struct tile *dQ, const struct tile *scale)
+{
     mul(r, dQ, dQ, scale, SITE_GRADIENT_SCALE);
     round_at(r, dQ, SITE_GRADIENT);                                     note(r, STEP_GRADIENT, dQ);
 }
@@ -52,7 +56,8 @@ void finish_dq(struct run *r, struct attention *x, struct tile *dQ, struct tile 
         abort();
     for (int i = 0; i < query_tiles(x); i++) {
         r->where.i = (uint32_t)i;
-        gather_dq(r, x, dQ, room, scale, i, order, dq_order(x, i, order));
+        sum_dq(r, x, dQ, room, i, order, dq_order(x, i, order));
+        conclude_dq(r, dQ, scale);
         take_block(r, dS_sum, all_sums, i * x->choices.Br, 0);
         store_query_gradient(r, x, i, dQ, dS_sum);
     }

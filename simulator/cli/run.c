@@ -10,8 +10,10 @@
 #include "reference/judge.h"
 #include "simulator/cli/cli.h"
 #include "simulator/cli/run_all.h"
+#include "simulator/cli/run_gradient.h"
 #include "simulator/cli/run_groups.h"
 #include "simulator/report.h"
+#include "simulator/scenario_gradient.h"
 #include "simulator/scenario_parts.h"
 
 struct finished {
@@ -374,7 +376,14 @@ static bool run(struct finished *x, struct report *r, struct message *why)
 {
     static const enum option files[] = {OPTION_OUT, OPTION_LSE};
     const struct scenario *s = x->scenario;
-    if (s->value[OPTION_ALGORITHM] != NULL && strcmp(s->value[OPTION_ALGORITHM], "all") == 0) {
+    bool all = s->value[OPTION_ALGORITHM] != NULL && strcmp(s->value[OPTION_ALGORITHM], "all") == 0;
+    if (s->given[OPTION_DO] && !all)
+        return run_gradient(s, r, why);
+    if (s->given[OPTION_DO])
+        return refuse(why, "--algorithm all runs forward; name an algorithm for --do");
+    if (!scenario_gradient_only(s, why))
+        return false;
+    if (all) {
         if (s->given[OPTION_OUT] || s->given[OPTION_LSE])
             return refuse(
                 why, "--algorithm all has no one output: name an algorithm for --out and --lse");
