@@ -24,8 +24,7 @@ struct question {
     int answer; /* which of them it is */
 };
 
-/* x rounded once: to odd in double, whose last bit no narrower format's boundary has, then to f. */
-static double round_real(const mpfr_t x, enum format f)
+double certified_round_real(const mpfr_t x, enum format f)
 {
     if (f == FORMAT_FP64 || f == FORMAT_EXACT)
         return mpfr_get_d(x, MPFR_RNDN);
@@ -47,8 +46,8 @@ static bool same_sign(double a, double b)
 static bool answers_agree(struct question *ask, const mpfr_t low, const mpfr_t high)
 {
     if (ask->digits == 0) {
-        double a = ask->rounded[0] = round_real(low, ask->f);
-        double b = ask->rounded[1] = round_real(high, ask->f);
+        double a = ask->rounded[0] = certified_round_real(low, ask->f);
+        double b = ask->rounded[1] = certified_round_real(high, ask->f);
         return isnan(a) && isnan(b) ? mpfr_sgn(low) == mpfr_sgn(high) : a == b && same_sign(a, b);
     }
     decimal_free(&ask->decimal[0]);
@@ -166,7 +165,7 @@ static void answer_rational(const mpq_t x, struct question *ask, struct certifie
     if (ask->digits > 0)
         ask->decimal[0] = decimal_of_rational(x, ask->digits);
     else
-        ask->rounded[0] = mpfr_zero_p(middle) ? 0 : round_real(middle, ask->f);
+        ask->rounded[0] = mpfr_zero_p(middle) ? 0 : certified_round_real(middle, ask->f);
     mpfr_clear(middle);
 }
 

@@ -117,7 +117,7 @@ static void group(struct certified_row *row, struct scored *all, int64_t count)
     assert(row->values);
 }
 
-static long integer_root(int64_t n)
+long integer_root(int64_t n)
 {
     long root = (long)sqrt((double)n);
     while (root > 0 && (int64_t)root * root > n)

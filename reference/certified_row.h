@@ -8,6 +8,7 @@
 #ifndef FLASHULP_CERTIFIED_ROW_H
 #define FLASHULP_CERTIFIED_ROW_H
 
+#include "reference/format.h"
 #include "reference/problem.h"
 #include <mpfr.h>
 
@@ -50,6 +51,11 @@ void row_shift(struct certified_row *row, int64_t c, int64_t lead, mpfr_prec_t q
 /* Integers W[c], c >= lead, with |W[c] - 2^p e^(s_c - s_lead)| <= 1; kept until the next call with
    lead > 0 (lead = 0: until the row is freed).  *p may be raised. */
 mpz_t *row_weights(struct certified_row *row, int64_t lead, mpfr_prec_t *p);
+
+/* x rounded once: to odd in double, whose last bit no narrower format's boundary has, then to f. */
+double certified_round_real(const mpfr_t x, enum format f);
+/* The root of n when it is an integer, else 0. */
+long integer_root(int64_t n);
 
 /* count integers, 0; and their end. */
 mpz_t *row_integers(int64_t count);

@@ -49,10 +49,11 @@ static void numbers_free(mpfr_t *x, int64_t count)
     free(x);
 }
 
-void exact_gradients_new(struct exact_gradients *g, const struct head *h, mpfr_prec_t precision)
+void exact_gradients_new(struct exact_gradients *g, const struct head *h, int64_t heads,
+                         mpfr_prec_t precision)
 {
-    int64_t queries = h->Nq * h->D, keys = h->Nk * h->D;
-    *g = (struct exact_gradients){.Nq = h->Nq, .Nk = h->Nk, .D = h->D, .precision = precision};
+    int64_t queries = heads * h->Nq * h->D, keys = h->Nk * h->D;
+    *g = (struct exact_gradients){heads, h->Nq, h->Nk, h->D, .precision = precision};
     g->dQ = numbers_new(queries, precision + GUARD);
     g->dK = numbers_new(keys, precision + GUARD);
     g->dV = numbers_new(keys, precision + GUARD);
@@ -63,10 +64,10 @@ void exact_gradients_new(struct exact_gradients *g, const struct head *h, mpfr_p
 
 void exact_gradients_free(struct exact_gradients *g)
 {
-    numbers_free(g->dQ, g->Nq * g->D);
+    numbers_free(g->dQ, g->heads * g->Nq * g->D);
     numbers_free(g->dK, g->Nk * g->D);
     numbers_free(g->dV, g->Nk * g->D);
-    numbers_free(g->dQ_size, g->Nq * g->D);
+    numbers_free(g->dQ_size, g->heads * g->Nq * g->D);
     numbers_free(g->dK_size, g->Nk * g->D);
     numbers_free(g->dV_size, g->Nk * g->D);
 }
@@ -172,7 +173,7 @@ static void take_query(struct exact_gradients *g, const struct head *h, int64_t 
     mpfr_t size;
     mpfr_init2(size, SIZE_BITS);
     for (int64_t c = 0; c < x->all.count; c++) {
-        int64_t at_k = x->all.key[c] * g->D, at_q = r * g->D;
+        int64_t at_k = x->all.key[c] * g->D, at_q = (h->head % g->heads * g->Nq + r) * g->D;
         mpfr_srcptr P = x->all.score[c];
         tensor_row(&h->problem->k, h->batch, h->kv_head, h->k0 + x->all.key[c], h->D, x->k);
         mpfr_mul(x->dS[c], x->dS[c], scale, MPFR_RNDN);
@@ -196,8 +197,8 @@ void exact_gradients_add(struct exact_gradients *g, const struct head *h, const 
     mpfr_init2(scale, g->precision + GUARD);
     exact_scale(scale, h->problem);
     for (int64_t i = 0; i < g->Nq * g->D; i++) {
-        mpfr_set_zero(g->dQ[i], 1);
-        mpfr_set_zero(g->dQ_size[i], 1);
+        mpfr_set_zero(g->dQ[h->head % g->heads * g->Nq * g->D + i], 1);
+        mpfr_set_zero(g->dQ_size[h->head % g->heads * g->Nq * g->D + i], 1);
     }
     for (int64_t r = 0; r < h->Nq; r++) {
         struct query x;

@@ -16,17 +16,18 @@
    values of what is added up: |scale| P (A + sum P A) |k| or |q| with A = sum |dO| |v|, and
    P |dO|.  For fewer than 2^24 keys and queries; proof in exact_gradients.c. */
 struct exact_gradients {
-    int64_t Nq, Nk, D;
+    int64_t heads, Nq, Nk, D;
     mpfr_prec_t precision;
-    mpfr_t *dQ, *dK, *dV; /* Nq x D, Nk x D, Nk x D; of more bits than `precision` */
+    mpfr_t *dQ, *dK, *dV; /* heads x Nq x D, Nk x D, Nk x D; of more bits than `precision` */
     mpfr_t *dQ_size, *dK_size, *dV_size; /* to about 50 bits */
 };
 
-/* Zeros, for heads of this head's lengths. */
-void exact_gradients_new(struct exact_gradients *g, const struct head *h, mpfr_prec_t precision);
+/* Zeros, for the `heads` query heads of a group that have this head's lengths. */
+void exact_gradients_new(struct exact_gradients *g, const struct head *h, int64_t heads,
+                         mpfr_prec_t precision);
 void exact_gradients_free(struct exact_gradients *g);
-/* dQ becomes this head's; its dK and dV are added to what is there (the heads of a group, one after
-   the other).  dO: (B, Hq, Nq, D), any strides. */
+/* The head's dQ takes the place of its number in the group (modulo `heads`); its dK and dV are added
+   to what is there.  dO: (B, Hq, Nq, D), any strides. */
 void exact_gradients_add(struct exact_gradients *g, const struct head *h, const struct tensor *dO);
 
 #endif

@@ -184,7 +184,7 @@ bool scenario_dq(const struct scenario *s, const struct problem *p, struct simul
     return true;
 }
 
-bool scenario_gradient_only(const struct scenario *s, struct message *why)
+bool scenario_without_gradient(const struct scenario *s, struct message *why)
 {
     static const enum option needs[] = {OPTION_DQ, OPTION_DK, OPTION_DV, OPTION_ATOMIC_SEED,
                                         OPTION_ARRIVALS, OPTION_DETERMINISTIC};
@@ -192,5 +192,16 @@ bool scenario_gradient_only(const struct scenario *s, struct message *why)
         if (s->given[needs[i]])
             return refuse(why, "%s goes with --do FILE.npy, --do ones or --do random:SEED",
                           option_info(needs[i])->name);
+    return true;
+}
+
+bool scenario_with_gradient(const struct scenario *s, struct message *why)
+{
+    static const enum option without[] = {OPTION_OUT,  OPTION_LSE,  OPTION_BATCH,  OPTION_HEADS,
+                                          OPTION_ROWS, OPTION_DIMS, OPTION_SAMPLE, OPTION_SAMPLE_SEED};
+    for (size_t i = 0; i < sizeof without / sizeof *without; i++)
+        if (s->given[without[i]])
+            return refuse(why, "%s goes without --do, which is about every gradient",
+                          option_info(without[i])->name);
     return true;
 }

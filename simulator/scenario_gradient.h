@@ -17,7 +17,8 @@ void output_gradient_free(struct output_gradient *g);
 /* --atomic-seed, --deterministic, --arrivals: the simulation's copies of dQ. */
 bool scenario_dq(const struct scenario *s, const struct problem *p, struct simulation *simulation,
                  struct message *why);
-/* The options that need --do, given without it, are refused. */
-bool scenario_gradient_only(const struct scenario *s, struct message *why);
+/* Options that need --do, given without it, are refused; and those that go without it, with it. */
+bool scenario_without_gradient(const struct scenario *s, struct message *why);
+bool scenario_with_gradient(const struct scenario *s, struct message *why);
 
 #endif

@@ -50,6 +50,7 @@ refused 'run: unknown option --xyzzy; flashulp run --help lists the options' run
 refused 'exact: --policy is an option of walk, run, audit and trace, not of exact' exact fa2-4 --policy fp32
 refused 'run: --policy needs a word after it: NAME' run fa2-4 --policy
 refused 'run: --dq goes with --do FILE.npy, --do ones or --do random:SEED' run fa2-4 --dq dq.npy
+refused 'run: --rows goes without --do, which is about every gradient' run fa2-4 --do ones --rows 0
 refused 'run: --do twos: ones, random:SEED or FILE.npy is right' run fa2-4 --do twos
 refused 'run: --atomic-seed and --deterministic: one is right' \
     run fa2-4 --do ones --atomic-seed 1 --deterministic H100-SXM
@@ -250,6 +251,12 @@ prints 0 '^flashulp 0' --version
 prints 0 '0x41C76987' run fa2-4
 prints 0 '24.875  *0x41C7$' run fa2-4 --policy gpu-bf16
 prints 0 '1 of 1 outputs are correctly rounded' run fa2-4 --policy gpu-bf16 --check
+prints 0 '^ dQ.0,0,0,0.  *6.1658627485550792193$' exact fa2-4 --do ones
+prints 0 'dK: 1 of 4 correctly rounded' run fa2-4 --do ones --check
+prints 0 '2 copies of dQ in fp32, 6.4e-05 MB' \
+    run --generate gaussian --shape 1,2,1,2,8,2 --do random:1 --deterministic 4
+prints 0 'up to 4 key tiles: 24 orders$' \
+    run --generate gaussian --shape 1,1,1,1,8,2 --tile 1,2 --do random:1 --arrivals all
 prints 0 ' 24.926527345857697674$' exact fa2-4
 prints 0 '1 of 1 outputs are rational' exact m9
 prints 0 '^ 0 01111101 0111100   0x3EBC   0.3671875 ' bits 0.36787944 --format bf16

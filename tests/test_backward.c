@@ -253,7 +253,7 @@ static int64_t prove_group(const struct work *w, struct run *r, int64_t first)
     struct exact_gradients want;
     int G = (int)(w->p.Hq / w->p.Hkv);
     h[0] = problem_head(&w->p, first);
-    exact_gradients_new(&want, &h[0], TRUTH);
+    exact_gradients_new(&want, &h[0], 1, TRUTH);
     for (int n = 0; n < G; n++) {
         h[n] = problem_head(&w->p, first + n);
         x[n] = simulate_head(r, &w->s, &h[n]);

@@ -91,7 +91,7 @@ static int64_t check_group(const struct problem *p, const struct tensor *dO, int
     struct exact_gradients g;
     struct head h = problem_head(p, kv_head * (p->Hq / p->Hkv));
     struct tensor q = p->q, k = p->k, v = p->v;
-    exact_gradients_new(&g, &h, TRUTH);
+    exact_gradients_new(&g, &h, 1, TRUTH);
     for (int64_t n = 0; n < problem_units(p); n++) {
         h = problem_head(p, n);
         if (h.kv_head != kv_head)
@@ -188,7 +188,7 @@ static void contract_rows(void **unused)
         p.mask.causal = row->causal;
         p.softcap = row->softcap;
         struct head h = problem_head(&p, 0);
-        exact_gradients_new(&g, &h, 200);
+        exact_gradients_new(&g, &h, 1, 200);
         exact_gradients_add(&g, &h, &dO);
         same_numbers(row->what, "dQ", g.dQ, row->Nq, row->dQ);
         same_numbers(row->what, "dK", g.dK, row->Nk, row->dK);
@@ -218,7 +218,7 @@ static void worked_group(void **unused)
         tensor_set(&dO, 0, n, 0, 0, 1);
     }
     struct head h = problem_head(&p, 0);
-    exact_gradients_new(&g, &h, 200);
+    exact_gradients_new(&g, &h, 1, 200);
     for (int64_t n = 0; n < 2; n++) {
         h = problem_head(&p, n);
         exact_gradients_add(&g, &h, &dO);
@@ -262,8 +262,8 @@ static void stated_precision(void **unused)
                                  &state));
         assert_true(draw_tensor(&dO, FORMAT_FP32, 1, 1, 4, 3, 1, &state));
         struct head h = problem_head(&p, 0);
-        exact_gradients_new(&g, &h, 60);
-        exact_gradients_new(&truth, &h, TRUTH);
+        exact_gradients_new(&g, &h, 1, 60);
+        exact_gradients_new(&truth, &h, 1, TRUTH);
         exact_gradients_add(&g, &h, &dO);
         exact_gradients_add(&truth, &h, &dO);
         within("dQ", g.dQ, truth.dQ_size, truth.dQ, 12);

@@ -6,6 +6,7 @@
 
 #include "reference/certified.h"
 #include "simulator/cli/cli.h"
+#include "simulator/cli/exact_gradient.h"
 #include "simulator/report.h"
 #include "simulator/scenario_parts.h"
 
@@ -122,6 +123,8 @@ static bool answer(struct report *r, const struct scenario *s, const struct scen
         !parse_integer("--digits", s->value[OPTION_DIGITS], 1, 100000, &digits, why))
         return false;
     a.wanted = (int)digits;
+    if (s->given[OPTION_DO])
+        return exact_gradient(s, in, a.wanted, r, status, why);
     report_text(r, "%s   attention in exact arithmetic, %s digits, certified\n", in->name,
                 grouped(digits).text);
     report_text(r, "%s", in->remarks);

@@ -381,7 +381,7 @@ static bool run(struct finished *x, struct report *r, struct message *why)
         return run_gradient(s, r, why);
     if (s->given[OPTION_DO])
         return refuse(why, "--algorithm all runs forward; name an algorithm for --do");
-    if (!scenario_gradient_only(s, why))
+    if (!scenario_without_gradient(s, why))
         return false;
     if (all) {
         if (s->given[OPTION_OUT] || s->given[OPTION_LSE])

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "reference/certified_gradients.h"
+#include "reference/error.h"
 #include "simulator/arrivals.h"
 #include "simulator/cli/cli.h"
 #include "simulator/cli/run_all.h"
@@ -188,6 +190,61 @@ static bool add_arrivals(struct report *r, const struct backward_run *x, struct 
     return true;
 }
 
+/* The group's part of an array against the certified gradients. */
+static void judge_group(struct certified_gradients *c, const struct head *h, enum gradient which,
+                        const struct gradient_array *a, enum format f, struct error_summary *e)
+{
+    const struct problem *p = h->problem;
+    bool queries = which == GRADIENT_Q;
+    int64_t heads = queries ? p->Hq / p->Hkv : 1, rows = queries ? h->Nq : h->Nk;
+    struct certified proof;
+    mpfr_t truth;
+    certified_init(&proof);
+    mpfr_init2(truth, 128);
+    for (int64_t i = 0; i < heads * rows * p->D; i++) {
+        int64_t d = i % p->D, row = i / p->D % rows, n = i / p->D / rows;
+        int64_t head = queries ? h->head + n : h->kv_head, first = queries ? h->q0 : h->k0;
+        double rounded = certified_gradient_round(c, which, n, row, d, f, &proof);
+        certified_gradient_value(c, which, n, row, d, truth);
+        error_add(e, f, a->x[((h->batch * a->heads + head) * a->rows + first + row) * p->D + d], truth,
+                  rounded);
+    }
+    mpfr_clear(truth);
+    certified_clear(&proof);
+}
+
+/* Every gradient against the certified one. */
+static void check(struct report *r, const struct backward_run *x, const struct gradient_array a[3])
+{
+    const struct problem *p = &x->input.problem;
+    int64_t G = p->Hq / p->Hkv, groups = problem_units(p) / G;
+    enum format f = gradient_format(x);
+    struct error_summary e[3];
+    struct json *all = json_object(r->json, "check");
+    for (int n = 0; n < 3; n++)
+        error_start(&e[n]);
+    for (int64_t group = 0; group < groups; group++) {
+        struct head h = problem_head(p, group * G);
+        struct certified_gradients *c = certified_gradients_new(p, group, &x->given.dO);
+        cli_progress("run", group, groups);
+        for (int n = 0; n < 3; n++)
+            judge_group(c, &h, (enum gradient)n, &a[n], f, &e[n]);
+        certified_gradients_free(c);
+    }
+    cli_progress("run", groups, groups);
+    for (int n = 0; n < 3; n++) {
+        struct json *j = json_object(all, a[n].key);
+        report_text(r, "certified  %s: %s of %s correctly rounded; worst %.3f ulp, mean %+.4f\n",
+                    a[n].name, grouped(e[n].correctly_rounded).text, grouped(e[n].elements).text,
+                    e[n].max_ulp, error_bias(&e[n]));
+        json_whole(j, "elements", e[n].elements);
+        json_whole(j, "correctly_rounded", e[n].correctly_rounded);
+        json_whole(j, "different_kind", e[n].different_kind);
+        json_real(j, "max_ulp", e[n].max_ulp);
+        json_real(j, "mean_signed_ulp", error_bias(&e[n]));
+    }
+}
+
 static bool say(struct report *r, const struct backward_run *x, struct message *why)
 {
     struct gradient_array a[3];
@@ -199,6 +256,8 @@ static bool say(struct report *r, const struct backward_run *x, struct message *
     for (int n = 0; n < 3; n++)
         add_array(r, x, &a[n]);
     add_sums(r, x);
+    if (x->scenario->given[OPTION_CHECK])
+        check(r, x, a);
     if (!add_arrivals(r, x, why))
         return false;
     snprintf(digest, sizeof digest, "%016llx", (unsigned long long)x->gradients.digest);
@@ -215,12 +274,9 @@ static bool say(struct report *r, const struct backward_run *x, struct message *
 static bool prepare(struct backward_run *x, struct message *why)
 {
     static const enum option files[] = {OPTION_DQ, OPTION_DK, OPTION_DV};
-    static const enum option not[] = {OPTION_OUT, OPTION_LSE, OPTION_CHECK};
     const struct scenario *s = x->scenario;
-    for (size_t i = 0; i < sizeof not / sizeof *not; i++)
-        if (s->given[not[i]])
-            return refuse(why, "%s goes with a run without --do", option_info(not[i])->name);
-    return report_check_outputs(s, "json md csv", files, 3, why) &&
+    return scenario_with_gradient(s, why) &&
+           report_check_outputs(s, "json md csv", files, 3, why) &&
            scenario_problem(s, &x->input, why) &&
            scenario_simulation(s, &x->input, &x->simulation, why) &&
            scenario_output_gradient(s, &x->input, &x->given, why) &&
