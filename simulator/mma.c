@@ -68,95 +68,134 @@ static double special_sum(const struct mma_step *s, const double *a, const doubl
     return nan || (plus && minus) ? (double)nan_of(s) : plus ? INFINITY : minus ? -INFINITY : 0;
 }
 
+/* magnitude / 2^shift, toward zero or to the nearest, ties to even. */
+static uint64_t shifted(uint64_t magnitude, int shift, bool nearest)
+{
+    if (shift > 63)
+        return 0;
+    uint64_t lost = magnitude & ((UINT64_C(1) << shift) - 1), half = UINT64_C(1) << (shift - 1);
+    magnitude >>= shift;
+    return magnitude + (nearest && (lost > half || (lost == half && magnitude % 2 == 1)));
+}
+
 /* sum * 2^last in the output's format; a sum that is not zero keeps its sign. */
 static float converted(const struct mma_step *s, int64_t sum, int last)
 {
-    uint64_t magnitude = sum < 0 ? 0 - (uint64_t)sum : (uint64_t)sum, lost;
-    int exponent = last + 63, shift;
+    uint64_t magnitude = sum < 0 ? 0 - (uint64_t)sum : (uint64_t)sum;
     if (sum == 0)
         return 0;
-    for (uint64_t m = magnitude; m >> 63 == 0; m <<= 1)
-        exponent--;
-    exponent = exponent > s->output_least ? exponent : s->output_least;
-    shift = exponent - s->fraction - last; /* what lies below the output's last place */
-    if (shift > 63)
-        magnitude = 0;
-    if (shift > 0 && shift <= 63) {
-        lost = magnitude & ((UINT64_C(1) << shift) - 1);
-        magnitude >>= shift;
-        uint64_t half = UINT64_C(1) << (shift - 1);
-        magnitude += s->nearest && (lost > half || (lost == half && magnitude % 2 == 1));
+    int exponent = last + 63 - __builtin_clzll(magnitude);
+    int kept = exponent > s->output_least ? exponent : s->output_least;
+    int shift = kept - s->fraction - last; /* what lies below the output's last place */
+    double value = INFINITY;
+    if (exponent <= s->output_most) {
+        magnitude = shift <= 0 ? magnitude : shifted(magnitude, shift, s->nearest);
+        value = (double)magnitude * power_of_two(shift > 0 ? kept - s->fraction : last);
+        value = value < power_of_two(s->output_most + 1) ? value : INFINITY;
     }
-    double value = ldexp((double)magnitude, shift > 0 ? last + shift : last);
-    if (value >= ldexp(1, s->output_most + 1))
-        value = INFINITY;
     return (float)(sum < 0 ? -value : value);
 }
 
-/* A term: +-significand 2^last, aligned by its exponent. */
-struct term {
-    int64_t significand;
-    int last, exponent;
-    bool minus;
+/* Floats taken apart, as arrays so that the compiler may take several at once:
+   x = (-1)^minus significand 2^(power - 23), aligned by `exponent`, which a subnormal number's power
+   does not lower beneath the format's least. */
+struct parts {
+    uint32_t significand[MMA_MOST_L];
+    int32_t power[MMA_MOST_L], exponent[MMA_MOST_L], minus[MMA_MOST_L];
 };
 
-static struct term decoded(float x, int least)
+static void take_apart(struct parts *p, const float *x, int n, uint32_t unread, int least)
 {
-    uint32_t bits = bits_of_float(x), field = bits >> 23 & 255;
-    struct term t = {(int64_t)(bits & 0x7FFFFF), -149, -126, bits >> 31};
-    if (field > 0) {
-        t.significand |= 0x800000;
-        t.last = (int)field - 150;
-        t.exponent = (int)field - 127;
+    for (int k = 0; k < n; k++) {
+        uint32_t bits = bits_of_float(x[k]) & ~unread, field = bits >> 23 & 255, normal = field > 0;
+        p->significand[k] = (bits & 0x7FFFFF) | normal << 23;
+        p->power[k] = (int32_t)(field + 1 - normal) - 127;
+        p->exponent[k] = p->power[k] > least ? p->power[k] : least;
+        p->minus[k] = (int32_t)(bits >> 31);
     }
-    t.exponent = t.exponent > least ? t.exponent : least;
-    return t;
 }
 
-static struct term product_of(struct term a, struct term b)
+static bool any_special(const struct parts *p, int n)
 {
-    return (struct term){a.significand * b.significand, a.last + b.last, a.exponent + b.exponent,
-                         a.minus != b.minus};
+    int any = 0;
+    for (int k = 0; k < n; k++)
+        any |= p->power[k] == 128;
+    return any != 0;
 }
 
-/* The exponent every term is aligned to; `zeros`: the largest that a zero counts as, at e_zero or
-   its own. */
-static int largest_exponent(const struct mma_step *s, const struct term *term, int count)
+/* The terms of a step: products and, last, the accumulator: (-1)^minus magnitude 2^(power - 46). */
+struct terms {
+    uint64_t magnitude[MMA_MOST_L + 1];
+    int32_t power[MMA_MOST_L + 1], exponent[MMA_MOST_L + 1], minus[MMA_MOST_L + 1];
+    int32_t zero[MMA_MOST_L + 1];
+};
+
+/* t[0 .. n) = a b; what is missing up to L is +0 times +0. */
+static void multiply(struct terms *t, const struct mma_step *s, const struct parts *a,
+                     const struct parts *b, int n)
 {
+    for (int k = 0; k < n; k++) {
+        t->magnitude[k] = (uint64_t)a->significand[k] * b->significand[k];
+        t->power[k] = a->power[k] + b->power[k];
+        t->exponent[k] = a->exponent[k] + b->exponent[k];
+        t->minus[k] = a->minus[k] ^ b->minus[k];
+        t->zero[k] = (a->significand[k] == 0) | (b->significand[k] == 0);
+    }
+    for (int k = n; k < s->L; k++) {
+        t->magnitude[k] = 0;
+        t->power[k] = t->minus[k] = 0;
+        t->exponent[k] = s->least_a + s->least_b;
+        t->zero[k] = 1;
+    }
+}
+
+/* The accumulator is term L. */
+static void take_accumulator(struct terms *t, const struct mma_step *s, const struct parts *c)
+{
+    t->magnitude[s->L] = (uint64_t)c->significand[0] << 23;
+    t->power[s->L] = c->power[0];
+    t->exponent[s->L] = c->exponent[0];
+    t->minus[s->L] = c->minus[0];
+    t->zero[s->L] = c->significand[0] == 0;
+}
+
+/* The exponent every term is aligned to; zeros count as e_zero, or with their own exponent. */
+static int largest_exponent(const struct mma_step *s, const struct terms *t)
+{
+    const int count_zeros = s->count_zeros, e_zero = s->e_zero;
     int top = NO_EXPONENT;
-    for (int i = 0; i < count; i++) {
-        int exponent = term[i].exponent;
-        if (term[i].significand == 0 && !s->count_zeros)
-            exponent = s->e_zero;
+    for (int k = 0; k <= s->L; k++) {
+        int exponent = t->zero[k] & !count_zeros ? e_zero : t->exponent[k];
         top = exponent > top ? exponent : top;
     }
     return top;
 }
 
-/* The term in units of 2^last, cut toward zero. */
-static int64_t aligned(struct term t, int last)
+/* The sum of the terms, each cut toward zero to units of 2^last.  2^last is far above the last place
+   of every term that is not zero, so that shifts go one way. */
+static int64_t cut_sum(const struct terms *t, int count, int last)
 {
-    int shift = last - t.last;
-    if (t.significand == 0 || shift > 62)
-        return 0;
-    int64_t units = shift > 0 ? t.significand >> shift : t.significand << -shift;
-    return t.minus ? -units : units;
+    int64_t sum = 0;
+    for (int k = 0; k < count; k++) {
+        int shift = last - (t->power[k] - 46);
+        shift = shift < 0 ? 0 : shift < 63 ? shift : 63;
+        int64_t units = (int64_t)(t->magnitude[k] >> shift);
+        sum += (units ^ -(int64_t)t->minus[k]) + t->minus[k]; /* -units where minus */
+    }
+    return sum;
 }
 
-static float sum_of_terms(const struct mma_step *s, const struct term *term, int count)
+static float sum_of_terms(const struct mma_step *s, const struct terms *t)
 {
-    bool zeros = true, minus = true;
-    for (int i = 0; i < count; i++) {
-        zeros = zeros && term[i].significand == 0;
-        minus = minus && term[i].minus;
+    int zeros = 1, minus = 1;
+    for (int k = 0; k <= s->L; k++) {
+        zeros &= t->zero[k];
+        minus &= t->minus[k];
     }
     if (zeros)
         return minus && !s->lose_minus_zero ? -0.0f : 0.0f;
-    int last = largest_exponent(s, term, count) - s->F;
-    int64_t sum = 0;
-    for (int i = 0; i < count; i++)
-        sum += aligned(term[i], last);
-    return converted(s, sum, last);
+    int last = largest_exponent(s, t) - s->F;
+    return converted(s, cut_sum(t, s->L + 1, last), last);
 }
 
 static float without(uint32_t unread, float x)
@@ -176,19 +215,17 @@ static float special_floats(const struct mma_step *s, const float *a, const floa
 
 float mma_dot_add(const struct mma_step *s, const float *a, const float *b, int n, float c)
 {
-    struct term term[MMA_MOST_L + 1];
-    bool finite = isfinite(c);
+    struct parts x, y, z;
+    struct terms terms;
     assert(n <= s->L && s->L <= MMA_MOST_L);
-    for (int k = 0; k < s->L; k++) {
-        float x = k < n ? without(s->unread_a, a[k]) : 0;
-        float y = k < n ? without(s->unread_b, b[k]) : 0;
-        finite = finite && isfinite(x) && isfinite(y);
-        term[k] = product_of(decoded(x, s->least_a), decoded(y, s->least_b));
-    }
-    if (!finite)
+    take_apart(&x, a, n, s->unread_a, s->least_a);
+    take_apart(&y, b, n, s->unread_b, s->least_b);
+    take_apart(&z, &c, 1, 0, s->least_c);
+    if (any_special(&x, n) || any_special(&y, n) || any_special(&z, 1))
         return special_floats(s, a, b, n, c);
-    term[s->L] = decoded(c, s->least_c);
-    return sum_of_terms(s, term, s->L + 1);
+    multiply(&terms, s, &x, &y, n);
+    take_accumulator(&terms, s, &z);
+    return sum_of_terms(s, &terms);
 }
 
 /* A factor or an accumulator of any width: significand 2^power, the significand in [1/2, 1). */
