@@ -249,6 +249,61 @@ mutant "reducer's partials in fp32" test_kernels $kernels/trtllm_reducer.c \
     's/round_at(r, s->part, SITE_PARTIAL_OUT);//'
 mutant "tutorial's LSE natural" test_kernels $kernels/triton_fa.c \
     's/log2_(r, s.L, s.l, SITE_LSE);/log_(r, s.L, s.l, SITE_LSE);/'
+sums=simulator/arith_sums.h
+products=simulator/arith_products.h
+fast=simulator/arith_mma.h
+mutant "a swapped butterfly" test_order_lanes $products \
+    's/before\[(t ^ o->offset\[n\]) \* width + c\]/before[(t ^ o->offset[o->offsets - 1 - n]) * width + c]/' $float $double
+mutant "an unfused first add" test_order_lanes $sums \
+    's/fused = decay != NULL \&\& o->fused/fused = false/' $float $double
+mutant "every first add fused" test_order_lanes $sums \
+    's/fused = decay != NULL \&\& o->fused/fused = decay != NULL/' $float $double
+mutant "a lane without columns not rescaled" test_order_lanes $sums \
+    's/decay != NULL ? op_mul(K, R, lane\[t\], \*decay) : (REAL)0/lane[t]/' $float $double
+mutant "columns counted from the first seen" test_order_lanes $sums \
+    's/\&lane\[o->owner\[n\]\];/\&lane[o->owner[(c + o->period - lo % o->period) % o->period]];/' $float $double
+mutant "lane chains of k that start at zero" test_order_lanes $products \
+    's/    if (!begun) {/    if (false) {/' $float $double
+mutant "an offset that counts a lane twice" test_order simulator/order_lanes.c \
+    's/ || reached_before(o, offset)//'
+mutant "F of sm90 one less" test_mma simulator/mma.def \
+    's/MMA(SM90, 16BIT, 16, 25/MMA(SM90, 16BIT, 16, 24/' simulator/mma_parse.c
+mutant "F of sm80 one more" test_mma simulator/mma.def \
+    's/MMA(SM80, 16BIT, 8, 24/MMA(SM80, 16BIT, 8, 25/' simulator/mma_parse.c
+mutant "F of sm70 one more" test_mma simulator/mma.def \
+    's/MMA(SM70, 16BIT, 4, 23/MMA(SM70, 16BIT, 4, 24/' simulator/mma_parse.c
+mutant "L of sm90 8 for 16" test_mma simulator/mma.def \
+    's/MMA(SM90, 16BIT, 16, 25/MMA(SM90, 16BIT, 8, 25/' simulator/mma_parse.c
+mutant "L of sm80 16 for 8" test_mma simulator/mma.def \
+    's/MMA(SM80, 16BIT, 8, 24/MMA(SM80, 16BIT, 16, 24/' simulator/mma_parse.c
+mutant "e_zero of sm90 one more" test_mma simulator/mma.def \
+    's/16BIT, 16, 25, 23, -133/16BIT, 16, 25, 23, -132/' simulator/mma_parse.c
+mutant "rounded to nearest, not cut" test_mma simulator/mma.c 's/\.nearest = half/.nearest = true/'
+mutant "the accumulator dropped" test_mma simulator/mma.c \
+    's/(uint64_t)c->significand\[0\] << 23/0 * c->significand[0]/'
+mutant "the accumulator added afterwards" test_mma simulator/mma.c \
+    's/    take_accumulator(&terms, s, &z);/    float dot = 0; take_apart(\&z, \&dot, 1, 0, s->least_c); &/;s/return sum_of_terms(s, &terms);/return sum_of_terms(s, \&terms) + c;/'
+mutant "a product normalised" test_mma simulator/mma.c \
+    's/= a->exponent\[k\] + b->exponent\[k\];/& t->exponent[k] += (int32_t)(t->magnitude[k] >> 47);/'
+mutant "terms cut downward" test_mma simulator/mma.c \
+    's/int64_t units = (int64_t)(t->magnitude\[k\] >> shift);/int64_t units = (int64_t)(t->magnitude[k] >> shift) + (t->minus[k] \&\& t->magnitude[k] << (63 - shift) << 1);/'
+mutant "k from last to first" test_mma $fast \
+    's/b\[k\] = seen ? mma_y(m, from + k, c)/b[k] = seen ? mma_y(m, p->depth - 1 - from - k, c)/;s/a\[k\] = seen ? p->x\[i \* p->x_row + (from + k)/a[k] = seen ? p->x[i * p->x_row + (p->depth - 1 - from - k)/' \
+    $double
+mutant "a zero that keeps its exponent" test_mma simulator/mma.c 's/t->zero\[k\] & !count_zeros/false/'
+mutant "subnormals normalised" test_mma simulator/mma.c \
+    's/p->power\[k\] > least ? p->power\[k\] : least/p->power[k]/'
+mutant "overflow to the largest float" test_mma simulator/mma.c \
+    's/double value = INFINITY;/double value = 0x1.fffffep127;/'
+mutant "the fast form with F one less" test_mma_fast $fast \
+    's/up = mma_power(s->F - top), down = mma_power(top - s->F)/up = mma_power(s->F - 1 - top), down = mma_power(top - s->F + 1)/' $float $double
+mutant "the fast form among overflows" test_mma_fast $fast 's/MMA_MOST = 100/MMA_MOST = 130/' $float $double
+mutant "the fast form among the tiny" test_mma_fast $fast 's/MMA_LEAST = -90/MMA_LEAST = -101/' $float $double
+mutant "sixteen products in 32 bits" test_mma_fast $fast 's/PART = 8/PART = 16/' $float $double
+mutant "the fast form's -0 lost" test_mma_fast $fast 's/ & (bits == 0);/;/' $float $double
+mutant "the fast form's product cut late" test_mma_fast $fast \
+    's/__builtin_convertvector(a\[k\] \* y \* up, mma_ints)/__builtin_convertvector(a[k] * y * up + 0.25f, mma_ints)/' $float $double
+mutant "hidden terms times V" test_mma $fast 's/b\[k\] = seen ? mma_y(m, from + k, c) : (REAL)0/b[k] = mma_y(m, from + k, c)/' $double
 
 mutant "a .npy cut short taken" test_readers reference/tensor_npy.c \
     's/if (wanted != found)/if (wanted < found)/'

@@ -54,6 +54,20 @@ static const struct policy_row {
     {"double", POLICY_EXACT}, {"mpfr", POLICY_FP32},
 };
 
+/* As GPUs sum: products in a tensor core, rows by lanes; for FlashAttention-2 and standard attention. */
+static const struct gpu_row {
+    struct policy_row row;
+    const char *products, *rows;
+} gpu_rows[] = {
+    {{"float", POLICY_GPU_BF16}, "mma@sm80", "lanes:quad:2,1"},
+    {{"float", POLICY_GPU_BF16}, "mma@sm90", "lanes:quad:fused:2,1"},
+    {{"double", POLICY_GPU_BF16}, "mma@sm90", "lanes:quad:fused:2,1"},
+    {{"mpfr", POLICY_GPU_BF16}, "mma@sm90", "lanes:quad:fused:2,1"},
+    {{"float", POLICY_GPU_FP16}, "mma@sm70", "lanes:mod8:4,2,1"},
+    {{"float", POLICY_FP32}, "mma@sm90/tf32", "lanes:mod2:1"},
+    {{"float", POLICY_FP8}, "mma@sm89/fp8", "lanes:quad:1,2"},
+};
+
 static void stop(const char *why)
 {
     fprintf(stderr, "digests: %s\n", why);
@@ -70,12 +84,14 @@ static void make_problem(struct problem *p, const struct problem_row *row, enum 
         stop("no problem");
 }
 
-static void set_order(struct policy *policy, const char *order)
+/* `rows`: of sums along rows, where they have an order of their own. */
+static void set_order(struct policy *policy, const char *order, const char *rows)
 {
     struct message why;
     for (int i = 0; i < COUNT(summing); i++) {
         char text[64];
-        snprintf(text, sizeof text, "%s=%s", summing[i], order);
+        bool row_sum = rows != NULL && strcmp(summing[i], "ROW_SUM") == 0;
+        snprintf(text, sizeof text, "%s=%s", summing[i], row_sum ? rows : order);
         if (!policy_order(policy, text, &why))
             stop(why.text);
     }
@@ -105,7 +121,7 @@ static uint64_t digest_of(struct simulation *s)
 }
 
 static void print_line(const struct runner *runner, const struct policy_row *row,
-                       enum special special, const char *order, int threads)
+                       enum special special, const char *order, const char *rows, int threads)
 {
     struct message why;
     struct simulation s = simulation_default();
@@ -116,11 +132,12 @@ static void print_line(const struct runner *runner, const struct policy_row *row
     s.policy = policy_table(row->policy);
     s.policy.special = special;
     s.threads = threads;
-    set_order(&s.policy, order);
-    printf("%s%s%s%s %s %s %s %s %016llx\n", algorithm_info(s.algorithm)->name,
+    set_order(&s.policy, order, rows);
+    printf("%s%s%s%s %s %s %s %s%s%s %016llx\n", algorithm_info(s.algorithm)->name,
            runner->descending ? "-descending" : "", s.algorithm == ALGORITHM_DECODE ? ":" : "",
-           s.algorithm == ALGORITHM_DECODE ? merge_name(s.choices.merge) : "", row->arith, policy_name(row->policy),
-           special == SPECIAL_CR ? "cr" : "poly", order, (unsigned long long)digest_of(&s));
+           s.algorithm == ALGORITHM_DECODE ? merge_name(s.choices.merge) : "", row->arith,
+           policy_name(row->policy), special == SPECIAL_CR ? "cr" : "poly", order,
+           rows == NULL ? "" : "+", rows == NULL ? "" : rows, (unsigned long long)digest_of(&s));
 }
 
 int main(int argc, char **argv)
@@ -134,7 +151,12 @@ int main(int argc, char **argv)
                     bool slow = strcmp(policy_rows[p].arith, "mpfr") == 0;
                     if (!slow || (runners[a].algorithm == ALGORITHM_FA2 && special == SPECIAL_CR))
                         print_line(&runners[a], &policy_rows[p], (enum special)special, orders[o],
-                                   threads);
+                                   NULL, threads);
                 }
+    for (int a = 0; a < COUNT(runners); a++)
+        for (int g = 0; g < COUNT(gpu_rows); g++)
+            if (runners[a].algorithm == ALGORITHM_FA2 || runners[a].algorithm == ALGORITHM_STANDARD)
+                print_line(&runners[a], &gpu_rows[g].row, SPECIAL_CR, gpu_rows[g].products,
+                           gpu_rows[g].rows, threads);
     return 0;
 }

@@ -72,18 +72,10 @@ static void plain(void *with)
         }
 }
 
-/* Millions of products a second. */
-static double rate(const struct peer *p)
+/* Nanoseconds a product against those that a rate in millions a second leaves. */
+static void rate_row(const char *what, const struct peer *p, const char *goal, double rate)
 {
-    return products / p->median * 1e-6;
-}
-
-static void rate_row(const char *what, const struct peer *p, double goal)
-{
-    char ours[16], with[32];
-    snprintf(ours, sizeof ours, "%.0f M/s", rate(p));
-    snprintf(with, sizeof with, "%.0f M products/s", goal);
-    bench_row(what, ours, with, goal / rate(p), 1);
+    bench_row(what, p->median / products * 1e9, "ns", goal, 1e3 / rate, 1);
 }
 
 int main(void)
@@ -96,11 +88,12 @@ int main(void)
         struct unit u = {.chain = false}, chain = {.chain = false};
         unit_new(&u, orders[i]);
         unit_new(&chain, NULL);
-        struct peer peer[] = {{names[i][0], plain, &u, 8, 0}, {names[i][1], fast, &u, 0, 0},
-                              {"fmaf chains", fast, &chain, 0, 0}};
+        struct peer peer[] = {{names[i][0], plain, &u, 8, 0, NULL},
+                              {names[i][1], fast, &u, 0, 0, NULL},
+                              {"fmaf chains", fast, &chain, 0, 0, NULL}};
         bench_rounds(peer, 3, 41);
-        rate_row(names[i][0], &peer[0], 200);
-        rate_row(names[i][1], &peer[1], 700);
+        rate_row(names[i][0], &peer[0], "200 M products/s", 200);
+        rate_row(names[i][1], &peer[1], "700 M products/s", 700);
         bench_times_row(names[i][1], &peer[1], &peer[0], 1.0 / 3);
         bench_times_row(names[i][1], &peer[1], &peer[2], 0);
         float got[ROWS * COLUMNS];
@@ -111,7 +104,7 @@ int main(void)
         run_free(&u.run);
         run_free(&chain.run);
     }
-    printf("  level %s; %d of 2 products differ between the forms\n", cpu_level_name(cpu_level()),
-           differ);
+    bench_note("level %s; %d of 2 products differ between the forms", cpu_level_name(cpu_level()),
+               differ);
     return differ;
 }
