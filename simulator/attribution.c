@@ -155,7 +155,9 @@ double attribution_seconds(const struct simulation *s, const struct head *h, boo
 {
     bool mpfr = s->arith == &arith_mpfr || is_small(h);
     enum { SITES = 12 };
-    double scores = (double)h->Nq * (double)h->Nk;
+    /* a tensor core's sums are emulated term by term */
+    double slow = s->policy.site[SITE_OUT_ACC].order.kind == ORDER_MMA ? 4 : 1;
+    double scores = slow * (double)h->Nq * (double)h->Nk;
     double exact = scores * (mpfr ? 2e-6 + 4e-7 * (double)h->D : 4e-7 + 7e-9 * (double)h->D);
     double rounding = scores * (mpfr ? 2e-6 + 4e-7 * (double)h->D : 5e-7 + 2.3e-8 * (double)h->D);
     return (SITES + 2) * exact + (counterfactuals ? SITES * (exact + rounding) : 0);

@@ -11,6 +11,7 @@
 
 #include "reference/bounds.h"
 #include "reference/truth.h"
+#include "simulator/map.h"
 #include "simulator/scenario.h"
 
 enum { AUDIT_MOST_RUNS = 16, AUDIT_FEW_ROWS = 20 };
@@ -116,6 +117,18 @@ static inline double audit_correct(const struct audit *a, const struct audit_run
 {
     return a->rounded[run->format_place * audit_elements(a) + i];
 }
+/* The map of all runs' outputs; and, where all are models, of their values before OUT, since
+   outputs less than an ulp apart look farther apart once they are rounded. */
+struct audit_map {
+    struct map stored, before;
+    bool has_before;
+    /* Two runs are alike, but only as far as the models go: what is not established might tell them
+       apart. */
+    bool cannot_tell[MAP_MOST][MAP_MOST];
+};
+/* --centre is read here.  There are at least two runs. */
+bool audit_map(const struct audit *a, struct audit_map *m, struct message *why);
+
 /* "[0,3,0,17]": where element i of the selection lies in O. */
 struct audit_place {
     char text[96];

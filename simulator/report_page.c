@@ -49,6 +49,7 @@ static void block_free(struct page_block *b)
         free(b->piece[i].what);
     free(b->piece);
     free(b->roof);
+    free(b->point);
     free(b->letters);
     free(b);
 }
@@ -235,6 +236,22 @@ void page_roof(struct page_block *b, double peak, double bandwidth, double inten
     va_start(arguments, format);
     b->roof = more(b->roof, (size_t)b->cells + 1, sizeof *b->roof);
     b->roof[b->cells] = (struct page_roof){peak, bandwidth, intensity, low, high};
+    add_cell(b, text_of(format, arguments), 0);
+    va_end(arguments);
+}
+
+struct page_block *page_map(struct page *p, const char *caption)
+{
+    return add_block(p, PAGE_MAP, copied(caption, strlen(caption)));
+}
+
+void page_point(struct page_block *b, enum page_mark mark, double x, double y, const char *format,
+                ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    b->point = more(b->point, (size_t)b->cells + 1, sizeof *b->point);
+    b->point[b->cells] = (struct page_point){mark, x, y};
     add_cell(b, text_of(format, arguments), 0);
     va_end(arguments);
 }

@@ -53,6 +53,13 @@ struct page_block *page_rooflines(struct page *p, const char *caption);
 void page_roof(struct page_block *rooflines, double peak, double bandwidth, double intensity,
                double low, double high, const char *format, ...) PAGE_FORMAT(7);
 
+/* A figure of points in a plane, on one scale; labels stand beside them, and in a list where there
+   are no pictures. */
+enum page_mark { PAGE_RUN, PAGE_CENTRE, PAGE_EXACT };
+struct page_block *page_map(struct page *p, const char *caption);
+void page_point(struct page_block *map, enum page_mark mark, double x, double y,
+                const char *format, ...) PAGE_FORMAT(5);
+
 /* The footer: "command", "version", "sha256 of got", each with its text. */
 void page_footer(struct page *p, const char *name, const char *format, ...) PAGE_FORMAT(3);
 /* What this report does not establish: listed at the end. */
@@ -62,7 +69,7 @@ void page_not_established(struct page *p, const char *format, ...) PAGE_FORMAT(2
 const char *page_unknown(const struct page *p, int n);
 
 void page_write_html(FILE *out, const struct page *p);
-/* The page's figures of strips and rooflines, one below the other, as an SVG file of its own; there
+/* The page's figures of strips, rooflines and points, one below the other, as an SVG file of its own; there
    must be one. */
 void page_write_svg(FILE *out, const struct page *p);
 void page_write_markdown(FILE *out, const struct page *p);

@@ -118,11 +118,14 @@ static void block(FILE *out, const struct page_block *b)
         break;
     case PAGE_STRIPS:
     case PAGE_ROOFLINES:
+    case PAGE_MAP:
         element(out, "<figure><figcaption>", b->text, "</figcaption>\n");
         if (b->kind == PAGE_STRIPS)
             page_draw_strips(out, b);
-        else
+        else if (b->kind == PAGE_ROOFLINES)
             page_draw_rooflines(out, b);
+        else
+            page_draw_map(out, b);
         fputs("</figure>\n", out);
         break;
     }

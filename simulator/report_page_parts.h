@@ -4,7 +4,16 @@
 
 #include "simulator/report_page.h"
 
-enum page_kind { PAGE_HEADING, PAGE_PARAGRAPH, PAGE_LINES, PAGE_TABLE, PAGE_BARS, PAGE_STRIPS, PAGE_ROOFLINES };
+enum page_kind {
+    PAGE_HEADING,
+    PAGE_PARAGRAPH,
+    PAGE_LINES,
+    PAGE_TABLE,
+    PAGE_BARS,
+    PAGE_STRIPS,
+    PAGE_ROOFLINES,
+    PAGE_MAP
+};
 
 struct page_piece {
     int64_t strip, first, last;
@@ -14,6 +23,11 @@ struct page_piece {
 
 struct page_roof {
     double peak, bandwidth, intensity, low, high;
+};
+
+struct page_point {
+    enum page_mark mark;
+    double x, y;
 };
 
 struct page_block {
@@ -32,6 +46,7 @@ struct page_block {
     struct page_piece *piece;
     int64_t pieces, piece_room;
     struct page_roof *roof; /* of a figure of rooflines: [cells] */
+    struct page_point *point; /* of a figure of points: [cells] */
 };
 
 struct page {
@@ -43,12 +58,14 @@ struct page {
     int unknowns;
 };
 
-/* Strips, or rooflines, as an element of HTML or a file of their own. */
+/* Strips, rooflines or points, as an element of HTML or a file of their own. */
 void page_draw_strips(FILE *out, const struct page_block *strips);
 void page_draw_rooflines(FILE *out, const struct page_block *rooflines);
+void page_draw_map(FILE *out, const struct page_block *map);
 /* Height of such a figure, of whose width all are. */
 int64_t page_strips_height(const struct page_block *strips);
 int64_t page_rooflines_height(const struct page_block *rooflines);
+int64_t page_map_height(const struct page_block *map);
 enum { PAGE_FIGURE_WIDTH = 930 };
 /* Any bytes as text of an element or of a quoted attribute; what is no character becomes '?'. */
 void page_escaped(FILE *out, const char *text);

@@ -118,17 +118,24 @@ void page_draw_rooflines(FILE *out, const struct page_block *b)
 
 static bool is_figure(const struct page_block *b)
 {
-    return b->kind == PAGE_STRIPS || b->kind == PAGE_ROOFLINES;
+    return b->kind == PAGE_STRIPS || b->kind == PAGE_ROOFLINES || b->kind == PAGE_MAP;
 }
 
 static int64_t draw(FILE *out, const struct page_block *b)
 {
-    bool strips = b->kind == PAGE_STRIPS;
-    if (out != NULL && strips)
-        page_draw_strips(out, b);
-    if (out != NULL && !strips)
+    if (b->kind == PAGE_STRIPS) {
+        if (out != NULL)
+            page_draw_strips(out, b);
+        return page_strips_height(b);
+    }
+    if (b->kind == PAGE_MAP) {
+        if (out != NULL)
+            page_draw_map(out, b);
+        return page_map_height(b);
+    }
+    if (out != NULL)
         page_draw_rooflines(out, b);
-    return strips ? page_strips_height(b) : page_rooflines_height(b);
+    return page_rooflines_height(b);
 }
 
 void page_write_svg(FILE *out, const struct page *p)

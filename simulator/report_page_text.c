@@ -103,6 +103,16 @@ static void rooflines(FILE *out, const struct page_block *b)
     free(text);
 }
 
+static void points(FILE *out, const struct page_block *b)
+{
+    char *text = NULL;
+    line(out, "", b->text, "\n\n");
+    for (int64_t i = 0; i < b->cells; i++)
+        text_append(&text, "%10.4g %10.4g   %s\n", b->point[i].x, b->point[i].y, b->cell[i]);
+    lines(out, text != NULL ? text : "");
+    free(text);
+}
+
 static void block(FILE *out, const struct page_block *b)
 {
     switch (b->kind) {
@@ -123,6 +133,9 @@ static void block(FILE *out, const struct page_block *b)
         break;
     case PAGE_ROOFLINES:
         rooflines(out, b);
+        break;
+    case PAGE_MAP:
+        points(out, b);
         break;
     case PAGE_STRIPS:
         line(out, "", b->text, "\n\n");

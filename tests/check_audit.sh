@@ -68,7 +68,7 @@ says 0 s2-g2 --runs 'fa2+tile=1;2,decode+splits=2+tile=1;2'
 line "G-2: the unsplit answer is the correct one" '^ fa2\+tile=1;2 .* 0\.310546875 .* correct$'
 says 1 fa2-printed --runs fa2-printed,fa2
 line "the printed kernel is outside" 'Outside: +fa2-printed|^ +fa2-printed\.'
-line "and its listing is why" '^ no rounding: the listing '
+line "and its listing is why" '^ the listing, unrounded '
 says 1 s2-g1 --runs fa2:all-bf16
 line "no bound is known" '^ verdict  NOT ESTABLISHED'
 
@@ -92,6 +92,32 @@ same "no attribution" "$(printf '%s\n' "$text" | grep -c 'which rounding moved i
 "$program" audit cap.safetensors --runs fa2,fa2@H200 --threads 3 --json >three.json
 same "threads change nothing" "$(sed 1,3d one.json)" "$(sed 1,3d three.json)"
 
+# The map, the page, the picture.
+says 0 cap.safetensors --runs fa2,decode+splits=3,fa2@H200,fa2@A100 -o page.html -o map.svg -o page.md \
+    -o map.json -o runs.csv
+line "distances" '^  3 decode\+splits~ +0\.0[0-9]+ +0\.0[0-9]+ +- '
+line "coinciding models" '^  5 fa2@A100 .* \? +- '
+line "and why" 'fa2@H200 and fa2@A100: model cannot tell\. They coincide here'
+line "the centre" 'spread R 0\.0[0-9]+ around the centre; shared bias, centre to exact'
+line "no ranking" 'Near the centre is not near the exact result'
+narrow "the map"
+text=$(cat page.html)
+line "the page has the map" '<svg xmlns'
+line "and the input" "cap.safetensors: sha256 $(sha256sum cap.safetensors | cut -d' ' -f1)"
+line "and what is not established" 'whether fa2@H200 and fa2@A100 differ on hardware'
+same "no script, nothing fetched" "$(grep -cE '<script|href=|src=' page.html)" 0
+text=$(cat map.svg)
+line "the picture" '<text [^>]*>fa2@H200</text>'
+text=$(cat map.json)
+for key in '"spread":' '"shared_bias":' '"nearest_to_centre":' '"explained":' '"model_cannot_tell":'; do
+    line "JSON $key" "$key"
+done
+same "csv" "$(wc -l <runs.csv)" 6
+refused '-o .svg: nothing to draw: fewer than two runs that differ' p1 --runs fa2 -o no.svg
+refused '--centre x: kernels or runs is right' cap.safetensors --runs fa2 --centre x
+"$program" audit p1 --runs 'fa2,file:<b>&.npy' -o bad.html >/dev/null 2>&1
+same "a refused audit leaves no file" "$(ls bad.html no.svg 2>/dev/null)" ''
+
 # NaN, infinity, wrong shapes.
 npy nan.npy '<u2' '(1, 1, 1, 2)' 7fc0 3f80
 npy inf.npy '<u2' '(1, 2)' 3f80 7f80
@@ -113,5 +139,5 @@ refused '--runs o.h200: the problem has no such output; a capture'"'"'s are name
 refused '--attribute x: a whole number from 0 to 9223372036854775807 is right' p1 --attribute x
 refused 'the selection has no outputs; there is nothing to audit' \
     --generate gaussian --shape 1,1,1,0,4,2
-refused '-o x.svgz: the ending says what is written; one of .json, .md, .csv is right' p1 -o x.svgz
+refused '-o x.svgz: the ending says what is written; one of .html, .md, .json, .csv, .svg is right' p1 -o x.svgz
 plan_end

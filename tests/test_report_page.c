@@ -253,6 +253,36 @@ static void test_rooflines(void **state)
     page_free(p);
 }
 
+/* Three units across fill 590 pixels: 196.7 a unit both ways; the middle is at 0.5, 0.5.  A label on
+   another one moves a line down. */
+static void test_map(void **state)
+{
+    (void)state;
+    struct page *p = page_new("t");
+    struct page_block *map = page_map(p, "runs & centre");
+    page_point(map, PAGE_RUN, 2, 0, "<%s>", "a");
+    page_point(map, PAGE_RUN, -1, 1, "b");
+    page_point(map, PAGE_RUN, -1, 1, "c");
+    page_point(map, PAGE_CENTRE, 0, 0, "centre");
+    page_point(map, PAGE_EXACT, 0, 0.5, "exact");
+    char *html = written(page_write_html, p), *markdown = written(page_write_markdown, p);
+    char *svg = written(page_write_svg, p);
+    must_have(html, svg);
+    must_have(svg, "<title>runs &amp; centre</title>");
+    must_have(svg, "<circle cx=\"630.0\" cy=\"298.3\"");
+    must_have(svg, "<text x=\"640.0\" y=\"302.3\">&lt;a&gt;</text>");
+    must_have(svg, "<text x=\"50.0\" y=\"105.7\">b</text>");
+    must_have(svg, "<text x=\"50.0\" y=\"121.7\">c</text>");
+    must_have(svg, "<path d=\"M230.7 298.3h12");
+    must_have(svg, "0.5 roundoffs</text>");
+    must_have(markdown, "         2          0   <a>\n");
+    assert_int_equal(count(svg, "<circle"), 3);
+    free(html);
+    free(markdown);
+    free(svg);
+    page_free(p);
+}
+
 static void test_no_rows(void **state)
 {
     (void)state;
@@ -327,6 +357,7 @@ int main(void)
         cmocka_unit_test(test_escapes),  cmocka_unit_test(test_escaped_everywhere),
         cmocka_unit_test(test_alone),    cmocka_unit_test(test_table),
         cmocka_unit_test(test_figure),   cmocka_unit_test(test_strips),    cmocka_unit_test(test_rooflines),
+        cmocka_unit_test(test_map),
         cmocka_unit_test(test_no_rows),  cmocka_unit_test(test_footer),
         cmocka_unit_test(test_markdown), cmocka_unit_test(test_csv),
     };

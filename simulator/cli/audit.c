@@ -3,12 +3,13 @@
 
    Exit 0: LEGAL.  Exit 1: some output is outside the bound, or for some run no bound is known. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "simulator/cli/audit.h"
 #include "simulator/cli/cli.h"
 #include "simulator/scenario_parts.h"
 
-static const double PATIENCE = 24; /* seconds of one core for attribution, and as many again */
+static const double PATIENCE = 16; /* seconds of one core for attribution, and as many again */
 
 static void progress(int64_t done, int64_t total)
 {
@@ -30,17 +31,34 @@ static bool read_groups(const struct scenario *s, int64_t *groups, struct messag
     return text == NULL || parse_integer("--attribute", text, 0, INT64_MAX, groups, why);
 }
 
+static bool wants_picture(const struct scenario *s)
+{
+    char *path;
+    bool wanted = false;
+    for (int n = 0; (path = report_output(s, n)) != NULL; n++) {
+        wanted = wanted || ends_with(path, ".svg");
+        free(path);
+    }
+    return wanted;
+}
+
 static bool answer(struct report *r, struct audit *a, const struct scenario *s, struct message *why)
 {
     int64_t groups;
+    struct audit_map map;
     if (!read_groups(s, &groups, why) || !audit_new(a, s, why))
         return false;
     cli_expect("audit", expected_seconds(a));
     if (!audit_judge(a, progress, why) || !audit_attribute(a, groups, PATIENCE, progress, why))
         return false;
+    memset(&map, 0, sizeof map);
+    if (a->runs > 1 && !audit_map(a, &map, why))
+        return false;
     audit_json(r, a);
-    audit_say(r, a);
-    return true;
+    audit_map_json(r, a, &map);
+    audit_say(r, a, &map);
+    return audit_page(r, a, &map) || !wants_picture(s) ||
+           refuse(why, "-o .svg: nothing to draw: fewer than two runs that differ");
 }
 
 int cli_audit(int argc, char **argv)
@@ -53,8 +71,9 @@ int cli_audit(int argc, char **argv)
     if (!cli_scenario(&s, COMMAND_AUDIT, argc, argv, &status))
         return status;
     report_new(&r, &s);
-    if (!report_check_outputs(&s, "json md csv", NULL, 0, &why) || !answer(&r, &a, &s, &why) ||
-        !report_finish(&r, &why))
+    r.page = page_new("flashulp audit");
+    if (!report_check_outputs(&s, "html md json csv svg", NULL, 0, &why) ||
+        !answer(&r, &a, &s, &why) || !report_finish(&r, &why))
         status = cli_refused("audit", &why);
     else
         status = audit_verdict(&a) == AUDIT_LEGAL ? 0 : 1;

@@ -8,9 +8,13 @@
 enum { AUDIT_COLUMNS = 4 }; /* runs side by side in 80 columns */
 
 /* The report's text, JSON and page of a judged and attributed audit. */
-void audit_say(struct report *r, const struct audit *a);
+void audit_say(struct report *r, const struct audit *a, const struct audit_map *m);
 void audit_json(struct report *r, const struct audit *a);
-void audit_page(struct report *r, const struct audit *a);
+/* After the text and the JSON.  False: the page has no figure. */
+bool audit_page(struct report *r, const struct audit *a, const struct audit_map *m);
+void audit_say_map(struct report *r, const struct audit *a, const struct audit_map *m);
+void audit_map_json(struct report *r, const struct audit *a, const struct audit_map *m);
+bool audit_map_page(struct report *r, const struct audit *a, const struct audit_map *m);
 
 /* The parts of the text that the page shows too. */
 void audit_say_line(char **text, const struct audit *a);  /* one output: the numbers on a line */

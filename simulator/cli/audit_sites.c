@@ -58,7 +58,7 @@ static bool stands_out(const struct audit *a, const int *which, int count, int s
 
 static void heading(char **text, const struct audit *a, const int *which, int count)
 {
-    text_append(text, " %-24s", "site");
+    text_append(text, " %-23s", "site");
     for (int i = 0; i < count; i++)
         text_append(text, " %13s", audit_label(a, which[i], 13).text);
     text_append(text, "\n");
@@ -66,7 +66,7 @@ static void heading(char **text, const struct audit *a, const int *which, int co
 
 static void row(char **text, const char *name, const double *x, int count)
 {
-    text_append(text, " %-24s", name);
+    text_append(text, " %-23s", name);
     for (int i = 0; i < count; i++)
         text_append(text, " %+13.4f", x[i]);
     text_append(text, "\n");
@@ -115,7 +115,7 @@ static void rest_rows(char **text, const struct audit *a, const int *which, int 
     row(text, fp32 ? "all other fp32 sites" : "all other sites", rest, count);
     row(text, "interaction", between, count);
     if (other)
-        row(text, "no rounding: the listing", listing, count);
+        row(text, "the listing, unrounded", listing, count);
     row(text, "OUT, the last rounding", out, count);
     row(text, "total", all, count);
 }

@@ -319,7 +319,18 @@ static void say_special(struct report *r, const struct audit *a)
         report_text(r, " exp      correctly rounded in the models; a GPU's ex2 may differ\n");
 }
 
-void audit_say(struct report *r, const struct audit *a)
+/* How to get the page and the picture. */
+static void say_more(struct report *r, const struct audit *a)
+{
+    char *command = scenario_command(a->scenario), *words = NULL;
+    text_append(&words, "%s -o report.html%s", command, a->runs > 1 ? " -o map.svg" : "");
+    report_text(r, " report   ");
+    text_wrapped(&r->text, 10, 10, words);
+    free(words);
+    free(command);
+}
+
+void audit_say(struct report *r, const struct audit *a, const struct audit_map *m)
 {
     say_problem(r, a);
     if (audit_single(a))
@@ -329,8 +340,12 @@ void audit_say(struct report *r, const struct audit *a)
     say_kinds(r, a);
     audit_say_sites(&r->text, a);
     audit_say_flips(&r->text, a);
+    if (!audit_single(a))
+        audit_say_map(r, a, m);
     say_verdict(r, a);
     say_measured(r, a);
     say_special(r, a);
+    if (!a->scenario->given[OPTION_OUTPUT])
+        say_more(r, a);
     report_text(r, "exit %d\n", audit_verdict(a) == AUDIT_LEGAL ? 0 : 1);
 }
