@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "simulator/claims_parts.h"
+#include "simulator/cost.h"
 #include "simulator/devices.h"
 #include "simulator/scenario_parts.h"
 
@@ -141,10 +142,10 @@ void claim_a12(const struct claim_inputs *in, struct claim_outcome *out)
             heads[2], heads[3], second);
 }
 
-/* FLOPs per token: 6 params + factor layers hidden N, twice N for all tokens. */
+/* FLOPs of a token; model: parameters, layers, hidden size. */
 static double per_token(const double *model, double factor, double N)
 {
-    return 6 * model[0] + factor * model[1] * model[2] * N;
+    return training_flops(model[0], model[1], model[2], N, factor);
 }
 
 void claim_a13(const struct claim_inputs *in, struct claim_outcome *out)
