@@ -20,11 +20,12 @@ refused() {
 # Every place for a file to be read: what stands there, and why it is refused.
 everywhere() { # file, reason, reason where a single .npy is wanted, where a trace, where a tree
     npy=${3:-$2} trace=${4:-$2} tree=${5:-$2}
-    for verb in walk exact run; do refused "$verb: $1: $2" $verb "$1"; done
+    for verb in walk exact run audit; do refused "$verb: $1: $2" $verb "$1"; done
     refused "trace: $1: $trace" trace "$1"
     refused "run: $1: $npy" run --q "$1" --k ok.npy --v ok.npy
     refused "run: $1: $npy" run --q ok.npy --k "$1" --v ok.npy
     refused "run: $1: $npy" run --q ok.npy --k ok.npy --v "$1"
+    refused "audit: $1: $npy" audit fa2-4 --runs "file:$1"
     refused "compare: $1: $2" compare ok.npy ok.npy --exact "$1"
     refused "run: --order ROW_SUM: $1: $tree" run fa2-4 --order "ROW_SUM=tree:$1"
     [ -d "$1" ] && return
@@ -36,6 +37,7 @@ everywhere() { # file, reason, reason where a single .npy is wanted, where a tra
 device() { # file, reason
     ln -s "$1" device.json
     refused "splits: device.json: $2" splits --heads-kv 4 --len 100 --device H200,device.json
+    refused "plan: device.json: $2" plan 8k --device A100,device.json
     refused "run: device.json: $2" run fa2-4 --kernel fa2-split --device device.json
     refused "run: device.json: $2" run fa2-4 --kernel fa2-split@device.json
     rm device.json
