@@ -1,6 +1,7 @@
 #!/bin/sh
 # Whatever a name may stand for, given to every verb and option that takes a file: exit 2, one whole
-# sentence, at once and in little memory.  TAP.  usage: tests/check_files.sh   (FLASHULP_BUILD: build)
+# sentence, at once and in little memory.  TAP on the output.
+# usage: tests/check_files.sh   (FLASHULP_BUILD: build)
 program=$(cd "${FLASHULP_BUILD:-build}" && pwd)/flashulp
 . "$(dirname "$0")/tap.sh"
 readers=$(cd tests/data/readers && pwd) traces=$(cd tests/fuzz/corpus/trace && pwd)
@@ -60,7 +61,8 @@ nowhere() { # file
 
 cp "$readers/v1.npy" ok.npy
 mkdir a b folder.trace && mkfifo pipe.trace
-ln -s nowhere dangling.trace && ln -s loop.trace loop.trace && ln -s folder.trace to_folder.trace && ln -s pipe.trace to_pipe.trace
+ln -s nowhere dangling.trace && ln -s loop.trace loop.trace
+ln -s folder.trace to_folder.trace && ln -s pipe.trace to_pipe.trace
 everywhere missing.trace "no such file"
 everywhere dangling.trace "a symbolic link to a file that is not there"
 everywhere loop.trace "symbolic links that lead to no file"
@@ -91,7 +93,8 @@ if truncate -s 1T holes.trace 2>/dev/null; then
     device holes.trace "1099511627776 bytes; at most 65536 are read"
     within holes.trace "$unknown"
     hollow="a sparse file of 1024.0 GiB, nearly all of it holes; cp --sparse=never fills them"
-    for file in "$readers/v1.npy" "$readers/stored.npz" "$readers/official.safetensors" "$traces/all.trace"; do
+    for file in "$readers/v1.npy" "$readers/stored.npz" "$readers/official.safetensors" \
+        "$traces/all.trace"; do
         cp "$file" hollow.trace && truncate -s 1T hollow.trace && everywhere hollow.trace "$hollow"
     done
 else

@@ -1,4 +1,4 @@
-/* test_device_file.c: devices from JSON files: what is taken, and what is refused in which words. */
+/* test_device_file.c: devices from JSON files: what is taken, what is refused in which words. */
 #include "tests/folder.h"
 
 #include "simulator/devices.h"

@@ -2,8 +2,8 @@
 
    A target takes any bytes at all, gives them to one reader and requires of the answer what holds
    for all: a refusal is one sentence; what is accepted can be touched, written and read again, and
-   then is the same.  entry.c makes a libFuzzer program of a target, tests/test_readers.c runs all of
-   them over the corpus and over every input that once found something. */
+   then is the same.  entry.c makes a libFuzzer program of a target; tests/test_readers.c runs all
+   of them over the seeds and over every input that once found something. */
 #ifndef FLASHULP_TESTS_FUZZ_H
 #define FLASHULP_TESTS_FUZZ_H
 

@@ -1,5 +1,5 @@
-/* fuzz_device.c: any bytes as a device's JSON: what is taken lies in the ranges it promises, and written
-   out as JSON it is read as the same device. */
+/* fuzz_device.c: any bytes as a device's JSON: what is taken lies in the ranges it promises, and
+   written out as JSON it is read as the same device. */
 #include "tests/fuzz/fuzz.h"
 
 #include <stdio.h>

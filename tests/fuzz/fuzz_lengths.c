@@ -1,6 +1,6 @@
-/* fuzz_lengths.c: any text as --cu-seqlens, and behind a zero byte another as --cu-seqlens-k: a list
-   that is taken is read again as it is written, and a problem that takes the lists cuts its rows
-   into sequences without a hole. */
+/* fuzz_lengths.c: any text as --cu-seqlens, and behind a zero byte another as --cu-seqlens-k: a
+   list that is taken is read again as it is written, and a problem that takes the lists cuts its
+   rows into sequences without a hole. */
 #include "tests/fuzz/fuzz.h"
 
 #include <inttypes.h>
