@@ -117,6 +117,10 @@ static inline double audit_correct(const struct audit *a, const struct audit_run
 {
     return a->rounded[run->format_place * audit_elements(a) + i];
 }
+/* Where two models part: a sentence without its full stop, malloc'ed; NULL: one is no model, or
+   memory ran out. */
+char *audit_divergence(const struct audit *a, int x, int y);
+
 /* The map of all runs' outputs; and, where all are models, of their values before OUT, since
    outputs less than an ulp apart look farther apart once they are rounded. */
 struct audit_map {

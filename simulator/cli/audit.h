@@ -12,6 +12,8 @@ void audit_say(struct report *r, const struct audit *a, const struct audit_map *
 void audit_json(struct report *r, const struct audit *a);
 /* After the text and the JSON.  False: the page has no figure. */
 bool audit_page(struct report *r, const struct audit *a, const struct audit_map *m);
+/* Every model beside the first one. */
+void audit_say_divergence(struct report *r, const struct audit *a);
 void audit_say_map(struct report *r, const struct audit *a, const struct audit_map *m);
 void audit_map_json(struct report *r, const struct audit *a, const struct audit_map *m);
 bool audit_map_page(struct report *r, const struct audit *a, const struct audit_map *m);

@@ -142,7 +142,8 @@ void audit_say_sites(char **text, const struct audit *a)
     int which[AUDIT_COLUMNS], count;
     for (int first = 0; (count = models(a, first, which)) > 0; first += AUDIT_COLUMNS) {
         const struct audit_sites *s = &a->run[which[0]].sites;
-        const char *format = format_info(a->run[which[0]].format)->name;
+        const char *format =
+            a->formats > 1 ? "each run's own" : format_info(a->run[which[0]].format)->name;
         if (first == 0) {
             text_append(text,
                         "\n which rounding moved it?  (in situ, in %s ulps%s; then the store)\n",

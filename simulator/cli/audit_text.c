@@ -77,7 +77,9 @@ static void say_single(struct report *r, const struct audit *a)
 {
     char head[32];
     say_exact(r, a);
-    snprintf(head, sizeof head, "%s output", format_info(a->format[0])->name);
+    snprintf(head, sizeof head, "output");
+    if (a->formats == 1)
+        snprintf(head, sizeof head, "%s output", format_info(a->format[0])->name);
     report_text(r, "\n %-14s %-10s %-21s %-11s %7s  %s\n", "run", "groups", "before last rounding",
                 head, "ulps", "verdict");
     for (int n = 0; n < a->runs; n++)
@@ -230,6 +232,27 @@ static void say_many(struct report *r, const struct audit *a)
     say_pairs(r, a);
 }
 
+void audit_say_divergence(struct report *r, const struct audit *a)
+{
+    struct json *list = NULL;
+    int first = 0;
+    while (first < a->runs && a->run[first].measured)
+        first++;
+    for (int n = first + 1; n < a->runs; n++) {
+        char *words = audit_divergence(a, first, n);
+        if (words == NULL)
+            continue;
+        if (list == NULL) {
+            list = json_list(r->json, "first_difference");
+            report_text(r, "\n where models part, in the head of the first row\n");
+        }
+        json_string(list, NULL, words);
+        report_text(r, " ");
+        text_wrapped(&r->text, 1, 2, words);
+        free(words);
+    }
+}
+
 /* ---- the verdict ---- */
 
 static void count_verdicts(const struct audit *a, int *correct, double *bound, double *used)
@@ -250,13 +273,14 @@ void audit_verdict_words(char **text, const struct audit *a)
     int correct;
     double bound, used;
     count_verdicts(a, &correct, &bound, &used);
+    bool in_ulps = audit_single(a) && a->formats == 1;
     text_append(text, "%s", audit_verdict_name(v));
     if (v == AUDIT_LEGAL)
         text_append(text,
-                    audit_single(a) ? "%s: every error is inside the a-priori bound, %.2f ulp."
-                                    : "%s: every error is inside the a-priori bound and at most "
-                                      "%.2f of it.",
-                    a->runs > 1 ? ", all runs" : "", audit_single(a) ? bound : used);
+                    in_ulps ? "%s: every error is inside the a-priori bound, %.2f ulp."
+                            : "%s: every error is inside the a-priori bound and at most "
+                              "%.2f of it.",
+                    a->runs > 1 ? ", all runs" : "", in_ulps ? bound : used);
     if (v == AUDIT_OUTSIDE)
         text_append(text,
                     ": no rounding of attention in these formats explains such errors; a bug, or "
@@ -340,6 +364,7 @@ void audit_say(struct report *r, const struct audit *a, const struct audit_map *
     say_kinds(r, a);
     audit_say_sites(&r->text, a);
     audit_say_flips(&r->text, a);
+    audit_say_divergence(r, a);
     if (!audit_single(a))
         audit_say_map(r, a, m);
     say_verdict(r, a);
