@@ -67,7 +67,7 @@ line "G-1: the unsplit is not" '^ fa2\+tile=1;2 .* 0\.93359375 .* in bound$'
 line "G-1: nothing is ranked" 'no run is ranked'
 says 0 s2-g1 --runs 'fa2+tile=1;2,fa2:fp32+tile=1;2,fa2+tile=1;4'
 line "a value parts them" 'ROUND_P of$|then ROUND_P of key'
-line "or a shape" 'K is 2 x 1 and 4 x 1$'
+line "or a shape" 'is 2 x 1 and 4 x 1$'
 says 0 s2-g2 --runs 'fa2+tile=1;2,decode+splits=2+tile=1;2'
 line "G-2: the unsplit answer is the correct one" '^ fa2\+tile=1;2 .* 0\.310546875 .* correct$'
 says 1 fa2-printed --runs fa2-printed,fa2
