@@ -1,5 +1,5 @@
-/* claims.c: `flashulp claims [ID]`: the ledger of published statements, derived again.  Exit 1: some
-   verdict is not the recorded one. */
+/* claims.c: `flashulp claims [ID]`: the ledger of published statements, derived again.  Exit 1:
+   some verdict is not the recorded one. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -192,8 +192,8 @@ int cli_claims(int argc, char **argv)
     if (!cli_scenario(&s, COMMAND_CLAIMS, argc, argv, &status))
         return status;
     report_new(&r, &s);
-    if (!report_check_outputs(&s, "html md json csv", NULL, 0, &why) || !answer(&r, &s, &status, &why) ||
-        !report_finish(&r, &why))
+    if (!report_check_outputs(&s, "html md json csv", NULL, 0, &why) ||
+        !answer(&r, &s, &status, &why) || !report_finish(&r, &why))
         status = cli_refused("claims", &why);
     report_free(&r);
     scenario_free(&s);

@@ -1,4 +1,4 @@
-/* compare_pair.c: one pair of tensors: checked against each other, read in blocks, measured, said. */
+/* compare_pair.c: one pair of tensors: checked against each other, read in blocks, measured. */
 #include <stdlib.h>
 #include <string.h>
 

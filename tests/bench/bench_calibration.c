@@ -28,7 +28,8 @@ int main(void)
 {
     static char bytes[BYTES];
     double number = 1;
-    struct peer peer[] = {{"", dependent_steps, &number, 0, 0, NULL}, {"", copies, bytes, 0, 0, NULL}};
+    struct peer peer[] = {{"", dependent_steps, &number, 0, 0, NULL},
+                          {"", copies, bytes, 0, 0, NULL}};
     bench_rounds(peer, 2, BENCH_ROUNDS);
     bench_note("calibration: dependent fp64 multiply, add %.2f ns; memcpy in L2 %.1f GB/s",
                1e9 * peer[0].median / STEPS, 1e-9 * BYTES * COPIES / peer[1].median);

@@ -1,7 +1,7 @@
-/* bench_files.c: `flashulp compare` of two equal files against cmp and against reading them (cat), each
-   a process of its own: processor time of all its threads, elapsed time, memory.
+/* bench_files.c: `flashulp compare` of two equal files against cmp and against reading them (cat),
+   each a process of its own: processor time of all its threads, elapsed time, memory.
 
-   The limit is reading; compare also takes SHA-256 of what it reads.  usage: bench_files FLASHULP */
+   The limit is reading; compare also takes SHA-256 of what it reads.  usage: bench_files PROGRAM */
 #define _DEFAULT_SOURCE /* wait4 */
 #include <fcntl.h>
 #include <stdbool.h>

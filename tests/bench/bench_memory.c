@@ -99,7 +99,8 @@ static void threads_over_heads(void)
         }
     double one = bench_median(time[0], rounds), two = bench_median(time[1], rounds);
     bench_row("8 heads, 2 threads (wall)", two, "s", "1 thread", one, 0);
-    bench_note("the digests of 1 and 2 threads %s", digest[0] == digest[1] ? "are equal" : "DIFFER");
+    bench_note("the digests of 1 and 2 threads %s",
+               digest[0] == digest[1] ? "are equal" : "DIFFER");
 }
 
 int main(void)

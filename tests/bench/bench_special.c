@@ -1,7 +1,7 @@
-/* bench_special.c: the speed of special_cr and special_poly, fp32, one thread: to MPFR at 24 bits (the
-   obvious way to the same bits), to the C library's float functions and SLEEF's, which misround some
-   results (how many of 2^20 is said), and to a dependent fp64 multiply and add, which carries over
-   to other machines. */
+/* bench_special.c: the speed of special_cr and special_poly, fp32, one thread: to MPFR at 24 bits
+   (the obvious way to the same bits), to the C library's float functions and SLEEF's, which misround
+   some results (how many of 2^20 is said), and to a dependent fp64 multiply and add, which carries
+   over to other machines. */
 #include <dlfcn.h>
 #include <math.h>
 #include <mpfr.h>
