@@ -1,4 +1,5 @@
-/* man.c: `flashulp --man [VERB]`: the manual pages, from commands.def and options.def, in man(7). */
+/* man.c: `flashulp --man [VERB]`: the manual pages in man(7), from commands.def, options.def and
+   man_examples.def. */
 #include <stdio.h>
 #include <string.h>
 
