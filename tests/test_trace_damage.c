@@ -164,10 +164,6 @@ static const struct damage damages[] = {
     {"EVNT", 8, 8, 2, true, "EVNT: 2 events of 104 bytes do not fill 312 bytes"},
     {"EVNT", 8, 8, UINT64_MAX, true,
      "EVNT: 18446744073709551615 events of 104 bytes do not fill 312 bytes"},
-    {"EVNT", RECORD + NEXT, 4, 18, true, "EVNT: event 1 has step 18, but STRS names 18"},
-    {"EVNT", RECORD + 4, 4, 999, true, "EVNT: event 0 has tensor 999, but STRS names 18"},
-    {"EVNT", RECORD + 8, 4, 999, true, "EVNT: event 0 has site 999, but STRS names 34"},
-    {"EVNT", RECORD + 12, 4, 9, true, "EVNT: event 0 has format 9, but STRS names 9"},
     {"EVNT", RECORD + SHAPE, 4, 0x80000000, true,
      "EVNT: event 0 has 2147483648 rows and 3 columns; at most 2147483647 are possible"},
     {"EVNT", RECORD + SHAPE + 4, 4, 0x80000000, true,
@@ -213,6 +209,37 @@ static void test_sentences(void **state)
         if (strcmp(why.text, d->sentence) != 0)
             fail_msg("%s + %zu = 0x%llx: \"%s\"\ninstead of \"%s\"", d->tag, d->offset,
                      (unsigned long long)d->value, why.text, d->sentence);
+        free(copy);
+    }
+}
+
+/* A number that stands for a name past the last of its table. */
+static void test_unknown_names(void **state)
+{
+    (void)state;
+    static const struct {
+        size_t offset;
+        int event;
+        const char *what;
+        uint64_t value;
+        int known;
+    } rows[] = {
+        {RECORD + NEXT, 1, "step", STEP_COUNT, STEP_COUNT},
+        {RECORD + 4, 0, "tensor", 999, TENSOR_COUNT},
+        {RECORD + 8, 0, "site", 999, SITE_COUNT + 1}, /* and no site */
+        {RECORD + 12, 0, "format", FORMAT_COUNT, FORMAT_COUNT},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct message why;
+        char sentence[100];
+        unsigned char *copy = copy_of(whole.size);
+        bytes_put(copy + chunk_at(copy, whole.size, "EVNT") + 12 + rows[i].offset, 4,
+                  rows[i].value);
+        repair(copy, whole.size);
+        snprintf(sentence, sizeof sentence, "EVNT: event %d has %s %d, but STRS names %d",
+                 rows[i].event, rows[i].what, (int)rows[i].value, rows[i].known);
+        assert_false(reads(copy, whole.size, &why));
+        assert_string_equal(why.text, sentence);
         free(copy);
     }
 }
@@ -303,9 +330,12 @@ static void test_many(void **state)
     check_many("META", 1024, 1024, "");
     check_many("META", 2000, 1024, ""); /* the last value of a key counts */
     check_many("META", 1025, 1025, "META: more than 1024 keys");
-    check_many("STRS", 1024, 1024,
-               "STRS: 1042 names in one table, this program's included; at most 1024");
-    check_many("STRS", 1006, 1006, "STRS: cut short in table 1");
+    char sentence[100];
+    snprintf(sentence, sizeof sentence,
+             "STRS: %d names in one table, this program's included; at most 1024",
+             1024 + STEP_COUNT);
+    check_many("STRS", 1024, 1024, sentence);
+    check_many("STRS", 1024 - STEP_COUNT, 1024 - STEP_COUNT, "STRS: cut short in table 1");
 }
 
 static void test_long_names(void **state)
@@ -372,6 +402,7 @@ int main(void)
         cmocka_unit_test(test_flip_anywhere),
         cmocka_unit_test(test_wild_words),
         cmocka_unit_test(test_sentences),
+        cmocka_unit_test(test_unknown_names),
         cmocka_unit_test(test_chunk_sentences),
         cmocka_unit_test(test_cut_sentences),
         cmocka_unit_test(test_name_past_its_chunk),
