@@ -297,8 +297,53 @@ static void test_oracles(void **state)
     assert_int_equal(differ, 0);
 }
 
+/* One small problem per kernel: the double and the mpfr arithmetic make the bits that floats make. */
+static const struct kernel_row small[] = {
+    {.kernel = "fa2@A100", .shape = {1, 3, 140, 32}},
+    {.kernel = "fa2:2.5.3@H200", .shape = {1, 2, 140, 32}, .softcap = 3},
+    {.kernel = "fa2-split@H200", .shape = {2, 1, 300, 32}, .splits = 2},
+    {.kernel = "fa1@A100", .shape = {1, 3, 140, 32}},
+    {.kernel = "xqa@H200", .shape = {2, 1, 300, 128}, .launch_kv = 132},
+    {.kernel = "triton-decode@H200", .shape = {2, 1, 100, 32}},
+    {.kernel = "sglang-decode@H200", .shape = {2, 1, 100, 32}},
+    {.kernel = "paged-v2@H200", .shape = {1, 1, 60, 32}},
+    {.kernel = "trtllm-reducer@B200", .shape = {2, 1, 300, 64}},
+    {.kernel = "triton-fa@H200", .shape = {1, 128, 64, 64}},
+};
+
+static uint64_t digest_in(struct kernel_inputs *in, const struct arithmetic *arith, int threads)
+{
+    struct result result;
+    struct message why;
+    in->simulation.arith = arith;
+    in->simulation.threads = threads;
+    if (!simulate(&in->problem, &in->simulation, &result, &why))
+        fail_msg("%s", why.text);
+    uint64_t digest = result.digest;
+    result_free(&result);
+    return digest;
+}
+
+static void test_arithmetics(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof small / sizeof *small; i++) {
+        struct kernel_inputs in;
+        kernel_inputs_new(&in, &small[i], 70 + i);
+        uint64_t floats = digest_in(&in, arith_float(), 1);
+        uint64_t threads = digest_in(&in, arith_float(), 3);
+        uint64_t doubles = digest_in(&in, &arith_double, 1), reals = digest_in(&in, &arith_mpfr, 1);
+        if (floats != threads || floats != doubles || floats != reals)
+            fail_msg("%s: digests %016llx in floats, %016llx on 3 threads, %016llx in double, "
+                     "%016llx in mpfr", small[i].kernel, (unsigned long long)floats,
+                     (unsigned long long)threads, (unsigned long long)doubles,
+                     (unsigned long long)reals);
+        kernel_inputs_free(&in);
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_oracles)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_oracles), cmocka_unit_test(test_arithmetics)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

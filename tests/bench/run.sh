@@ -46,7 +46,7 @@ bench() { # NAME WORDS...: its lines, shown and kept
     fi
     rm -f "$lines.one" "$lines.err"
 }
-for name in calibration fa2 mma trace round memory special; do
+for name in calibration fa2 mma trace round memory special kernels; do
     bench $name "$build/tests/bench/bench_$name"
 done
 bench files "$build/tests/bench/bench_files" "$build/flashulp"
