@@ -28,7 +28,7 @@ static enum kind kind_of(enum format f)
 #define op_round(K, R, x) double_round(K, &(R), x)
 #define op_constant(K, R, real) double_constant(K, &(R), real)
 #define op_narrow(K, R, x) double_round(K, &(R), x)
-#define op_special(K, R, strength, fn, y, x, n) double_special(K, &(R), strength, fn, y, x, n)
+#define op_special(K, R, choice, fn, y, x, n) double_special(K, &(R), choice, fn, y, x, n)
 
 /* An operand as the site's unit reads it. */
 INLINE double operand(const enum kind K, double x)
@@ -104,8 +104,8 @@ static double double_constant(const enum kind K, const struct rounding *R, const
     return K == KIND_MACHINE ? real_value(real, false) : narrow(K, R, real_value(real, true));
 }
 
-static void double_special(const enum kind K, const struct rounding *R, enum special strength,
-                           enum function fn, double *y, const double *x, int n);
+static void double_special(const enum kind K, const struct rounding *R,
+                           struct special_choice choice, enum function fn, double *y, const double *x, int n);
 
 #include "simulator/arith_loops.h"
 
@@ -115,14 +115,15 @@ INLINE double narrow(const enum kind K, const struct rounding *R, double exact_o
     return operand(K, rounded);
 }
 
-static void double_special(const enum kind K, const struct rounding *R, enum special strength,
-                           enum function fn, double *y, const double *x, int n)
+static void double_special(const enum kind K, const struct rounding *R,
+                           struct special_choice choice, enum function fn, double *y, const double *x, int n)
 {
+    bool in_float = K != KIND_MACHINE && !special_is_cr(choice, fn);
     for (int i = 0; i < n; i++) {
         double argument = operand(K, x[i]);
-        if (strength == SPECIAL_POLY && K != KIND_MACHINE) {
+        if (in_float) {
             float in = (float)argument, out;
-            special_poly(fn, &out, &in, 1);
+            special_float(choice, fn, &out, &in, 1);
             y[i] = double_round(K, R, (double)out);
             continue;
         }

@@ -32,7 +32,7 @@ static enum kind kind_of(enum format f)
 #define op_round(K, R, x) float_round(K, &(R), x)
 #define op_constant(K, R, real) float_round_double(K, &(R), real_value(real, true))
 #define op_narrow(K, R, x) float_round_double(K, &(R), x)
-#define op_special(K, R, strength, fn, y, x, n) float_special(K, &(R), strength, fn, y, x, n)
+#define op_special(K, R, choice, fn, y, x, n) float_special(K, &(R), choice, fn, y, x, n)
 
 INLINE float float_add(const enum kind K, const struct rounding *R, float a, float b)
 {
@@ -81,7 +81,7 @@ INLINE float float_round_double(const enum kind K, const struct rounding *R, dou
     return K == KIND_MACHINE ? (float)x : K == KIND_FLUSHED ? flush_float((float)x) : narrow(R, x);
 }
 
-static void float_special(const enum kind K, const struct rounding *R, enum special strength,
+static void float_special(const enum kind K, const struct rounding *R, struct special_choice choice,
                           enum function fn, float *y, const float *x, int n);
 
 #include "simulator/arith_loops.h"
@@ -91,14 +91,15 @@ INLINE float narrow(const struct rounding *R, double exact_or_odd)
     return (float)(round_to_grid(&R->grid, exact_or_odd * R->up) * R->down);
 }
 
-static void float_special(const enum kind K, const struct rounding *R, enum special strength,
+static void float_special(const enum kind K, const struct rounding *R, struct special_choice choice,
                           enum function fn, float *y, const float *x, int n)
 {
-    if (strength == SPECIAL_CR && R->up == 1) {
+    bool cr = special_is_cr(choice, fn);
+    if (cr && R->up == 1) {
         special_cr(fn, R->format, R->saturate, y, x, (size_t)n);
         return;
     }
-    if (strength == SPECIAL_CR) { /* a scaled site: the wide value, then one rounding */
+    if (cr) { /* a scaled site: the wide value, then one rounding */
         for (int i = 0; i < n; i++) {
             struct wide w = special_wide(fn, (double)x[i]);
             y[i] = float_round_double(K, R, to_odd(w.high, w.low));
@@ -107,7 +108,7 @@ static void float_special(const enum kind K, const struct rounding *R, enum spec
     }
     for (int i = 0; i < n; i++)
         y[i] = K == KIND_FLUSHED ? flush_float(x[i]) : x[i];
-    special_poly(fn, y, y, (size_t)n);
+    special_float(choice, fn, y, y, (size_t)n);
     for (int i = 0; i < n; i++)
         y[i] = float_round(K, R, y[i]);
 }

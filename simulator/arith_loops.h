@@ -174,11 +174,6 @@ INLINE void reciprocal(const enum kind K, const struct run *run, const struct ca
     copy_interval(call->dst, call->a);
 }
 
-static void body_rcp(const struct run *r, const struct call *c)
-{
-    KIND_SWITCH(kind_at(r, c->site), reciprocal(K, r, c));
-}
-
 INLINE void rounded(const enum kind K, struct rounding R, struct tile *dst, const struct tile *a)
 {
     size_t n = (size_t)dst->rows * dst->cols;
@@ -298,6 +293,16 @@ static void special_tile(const struct run *r, const struct call *c, enum functio
 {
     special_row(r, fn, c->site, c->dst->data, c->a->data, c->dst->rows * c->dst->cols);
     copy_interval(c->dst, c->a);
+}
+
+/* A table's reciprocal is a float's; 1/x in sites wider than fp32 is the quotient. */
+static void body_rcp(const struct run *r, const struct call *c)
+{
+    bool wide = !REAL_IS_FLOAT && kind_at(r, c->site) == KIND_MACHINE;
+    if (!wide && !special_is_cr(r->policy->special, FUNCTION_RCP))
+        special_tile(r, c, FUNCTION_RCP);
+    else
+        KIND_SWITCH(kind_at(r, c->site), reciprocal(K, r, c));
 }
 
 static void body_exp(const struct run *r, const struct call *c)

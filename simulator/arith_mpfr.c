@@ -130,18 +130,20 @@ static void divide_rows_mpfr(const struct run *r, const struct call *c)
     }
 }
 
-/* w->at.y = verb(x), settled.  poly: the float polynomial, then one rounding to the site. */
+/* w->at.y = verb(x), settled.  What is computed in floats is, then rounded once to the site. */
 static void special_element(struct work *w, enum verb verb, mpfr_srcptr x)
 {
     static const enum function functions[VERB_COUNT] = {
         [VERB_EXP] = FUNCTION_EXP, [VERB_EXP2] = FUNCTION_EXP2, [VERB_LOG] = FUNCTION_LOG,
-        [VERB_LOG2] = FUNCTION_LOG2, [VERB_TANH] = FUNCTION_TANH,
+        [VERB_LOG2] = FUNCTION_LOG2, [VERB_TANH] = FUNCTION_TANH, [VERB_RCP] = FUNCTION_RCP,
     };
     struct rounding *at = &w->at;
     x = operand(at, x);
-    if (w->run->policy->special == SPECIAL_POLY && !at->exact && at->format->precision < 53) {
+    struct special_choice choice = w->run->policy->special;
+    bool wide = at->exact || at->format->precision >= 53;
+    if (!wide && !special_is_cr(choice, functions[verb])) {
         float in = mpfr_get_flt(x, MPFR_RNDN), out;
-        special_poly(functions[verb], &out, &in, 1);
+        special_float(choice, functions[verb], &out, &in, 1);
         settle(at, mpfr_set_flt(at->y, out, MPFR_RNDN));
     } else {
         settle(at, operate(verb, at->y, x, NULL, NULL));
@@ -360,7 +362,7 @@ const struct arithmetic arith_mpfr = {
         [VERB_MUL] = elementwise,
         [VERB_FMA] = elementwise,
         [VERB_DIV] = elementwise,
-        [VERB_RCP] = elementwise,
+        [VERB_RCP] = special,
         [VERB_MAX] = max_mpfr,
         [VERB_EXP_SHIFT] = exp_shift_mpfr,
         [VERB_EXP] = special,

@@ -84,7 +84,7 @@ static void model_budget(const struct audit_run *run, struct rounding_budget *b)
         b->step = KAPPA;
         b->step_terms = 4;
     }
-    if (policy->special != SPECIAL_CR)
+    if (policy->special.how != SPECIAL_CR)
         b->special = APPROXIMATE;
 }
 
@@ -98,6 +98,9 @@ bool audit_budget(const struct audit_run *run, const struct problem *p,
     }
     *why = "a site other than the weights and the outputs holds less than fp32";
     if (narrow_site(s) != SITE_NONE)
+        return false;
+    *why = "the error of these special functions is not proved";
+    if (s->policy.special.how > SPECIAL_POLY)
         return false;
     *why = "for this kernel there is a budget, not a theorem";
     if (s->is_kernel && s->kernel.kernel != KERNEL_FA2 && s->kernel.kernel != KERNEL_FA2_SPLIT)

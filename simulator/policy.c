@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "simulator/special_table.h"
+
 #include "simulator/mma.h"
 
 static const char *const site_names[] = {
@@ -118,7 +120,7 @@ bool site_from_name(const char *name, enum site *s, struct message *why)
 struct policy policy_table(enum policy_id p)
 {
     assert(p < POLICY_COUNT);
-    struct policy policy = {.special = SPECIAL_CR, .saturate = p == POLICY_FP8};
+    struct policy policy = {.special = {SPECIAL_CR, NULL}, .saturate = p == POLICY_FP8};
     strcpy(policy.name, policy_names[p]);
     for (int s = 0; s < SITE_COUNT; s++)
         policy.site[s].format = site_formats[s][p];
@@ -206,11 +208,23 @@ bool policy_order(struct policy *p, const char *site_is_order, struct message *w
 
 bool policy_special(struct policy *p, const char *name, struct message *why)
 {
-    int found = find_name("special function set", name, special_names, SPECIAL_COUNT, why);
-    if (found < 0)
-        return false;
-    if (p->special != (enum special)found) {
-        p->special = (enum special)found;
+    struct special_choice chosen = {SPECIAL_TABLE, NULL};
+    if (strncmp(name, "table:", 6) == 0) {
+        struct message inner;
+        chosen.table = special_table_open(name + 6, &inner);
+        if (chosen.table == NULL)
+            return refuse(why, "--special table: %s", inner.text);
+    } else {
+        int found = find_name("special function set", name, special_names, SPECIAL_COUNT, why);
+        if (found < 0)
+            return false;
+        if (found == SPECIAL_TABLE)
+            return refuse(why, "--special table: table:FILE is right, with the file that a GPU was "
+                               "probed into");
+        chosen.how = (enum special)found;
+    }
+    if (p->special.how != chosen.how || p->special.table != chosen.table) {
+        p->special = chosen;
         mark_changed(p);
     }
     return true;

@@ -32,7 +32,7 @@ struct site_rule {
 struct policy {
     char name[48]; /* "gpu-bf16", or "gpu-bf16+" once changed */
     struct site_rule site[SITE_COUNT];
-    enum special special;
+    struct special_choice special;
     bool saturate;        /* overflow in e4m3 and e5m2 gives the largest number */
     bool max_ignores_nan; /* as fmaxf and PTX max do; ours propagates */
 };
@@ -45,7 +45,7 @@ const char *policy_meaning(enum policy_id p);
 
 struct policy policy_table(enum policy_id p);
 bool policy_from_name(const char *name, struct policy *p, struct message *why);
-/* "PROB=bf16"; "ROW_SUM=pairwise"; "poly". */
+/* "PROB=bf16"; "ROW_SUM=pairwise"; "poly" or "table:FILE". */
 bool policy_set(struct policy *p, const char *site_is_format, struct message *why);
 bool policy_order(struct policy *p, const char *site_is_order, struct message *why);
 bool policy_special(struct policy *p, const char *name, struct message *why);

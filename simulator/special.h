@@ -1,4 +1,5 @@
-/* special.h: the transcendental functions of a kernel, in three strengths.
+/* special.h: the transcendental functions of a kernel: correctly rounded, as something computes them
+   in floats (special_float), or wide.
 
    special_cr    floats in, one rounding to the wanted format (fp32 or narrower), proved correct:
                  fp64 arithmetic with an error bound; the few inputs whose rounding the bound leaves
@@ -24,7 +25,9 @@ enum function {
 #define FUNCTION(id, name, meaning) FUNCTION_##id,
 #include "simulator/special.def"
 #undef FUNCTION
-    FUNCTION_COUNT
+    FUNCTION_COUNT,
+    FUNCTION_RCP = FUNCTION_COUNT, /* 1/x: for special_float only */
+    FUNCTION_ALL
 };
 
 struct wide {
@@ -35,6 +38,23 @@ struct wide {
    x.  `saturate` as in format_round.  fp32-ftz also flushes a subnormal x to zero first.
    log of a negative number and any function of NaN give the canonical quiet NaN. */
 void special_cr(enum function fn, enum format f, bool saturate, float *y, const float *x, size_t n);
+
+/* How a policy has the functions computed; `table` where `how` is SPECIAL_TABLE. */
+struct special_choice {
+    enum special how;
+    const struct special_table *table; /* special_table.h */
+};
+/* Is fn the correctly rounded one?  1/x is unless a table has it. */
+bool special_is_cr(struct special_choice c, enum function fn);
+/* y[i] = fn(x[i]) in fp32, for those that are not.  Where e^x goes by 2^x it is 2^(x log2 e), and by a
+   table's lg2 ln x is (lg2 x) ln 2: products rounded, as nvcc makes __expf and __logf. */
+void special_float(struct special_choice c, enum function fn, float *y, const float *x, size_t n);
+/* What a report says: "exp poly", "ex2 and rcp table:h200.tab, rest cr". */
+struct special_text {
+    char text[160];
+};
+struct special_text special_words(struct special_choice c);
+const char *special_name(enum special how);
 
 /* y[i] = fn(x[i]) by special_poly.h, fp32. */
 void special_poly(enum function fn, float *y, const float *x, size_t n);

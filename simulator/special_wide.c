@@ -259,6 +259,7 @@ struct wide special_wide(enum function fn, double x)
     case FUNCTION_TANH:
         return wide_tanh(x);
     case FUNCTION_COUNT:
+    case FUNCTION_ALL:
         break;
     }
     assert(!"a function of special.def");

@@ -151,6 +151,16 @@ refused 'run: --order names ROW_SUM twice; once is right' \
 
 # --- captures that have names
 source=$(cd "$(dirname "$program")/../tests/data" 2>/dev/null && pwd)
+if [ -n "$source" ]; then
+    prints 0 'ex2 table:sample.tab, rest cr' run fa2-4 --special "table:$source/sample.tab"
+    prints 0 'ex2 table:sample.tab, rest cr' walk fa2-4 --special "table:$source/sample.tab"
+    prints 0 '"sha256":.*"eeaf87277bc3184617cf1d1fb3047598d9fbfe609c503e15d08228b9669a05dc"' \
+        run fa2-4 --special "table:$source/sample.tab" --json
+    head -c 1000 "$source/sample.tab" >cut.tab
+    refused 'run: --special table: cut.tab has 1000 bytes and says it has 4400: it was cut off, or something was added' \
+        run fa2-4 --special table:cut.tab
+    rm cut.tab
+fi
 refused 'run: FLASHULP_DATA is /nowhere, which has no minilm-layer4.safetensors; the folder that has it, such as tests/data of the source, is right' \
     -e FLASHULP_DATA=/nowhere run minilm-4
 if [ -e /usr/local/share/flashulp/data/minilm-layer0.safetensors ]; then

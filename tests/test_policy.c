@@ -59,7 +59,7 @@ static void test_columns(void **state)
         assert_int_equal(p.site[rows[i].site].format, rows[i].format);
         assert_int_equal(p.site[rows[i].site].scale_log2, rows[i].scale_log2);
         assert_int_equal(p.site[rows[i].site].order.kind, ORDER_SEQ);
-        assert_int_equal(p.special, SPECIAL_CR);
+        assert_int_equal(p.special.how, SPECIAL_CR);
         assert_int_equal(p.saturate, rows[i].policy == POLICY_FP8);
         assert_false(p.max_ignores_nan);
     }
@@ -76,7 +76,7 @@ static void test_all_exact(void **state)
     for (int s = 0; s < SITE_COUNT; s++)
         assert_int_equal(e.site[s].format, FORMAT_EXACT);
     assert_int_equal(e.site[SITE_ROW_SUM].order.kind, ORDER_PAIRWISE);
-    assert_int_equal(e.special, SPECIAL_POLY);
+    assert_int_equal(e.special.how, SPECIAL_POLY);
 }
 
 enum change { SET, ORDER_AT, USE };
@@ -157,7 +157,7 @@ static void test_refusals(void **state)
         {ORDER_AT, "ROW_SUM=parwise",
          "--order ROW_SUM: no order is called \"parwise\"; did you mean pairwise?"},
         {USE, "crr", "no special function set is called \"crr\"; did you mean cr?"},
-        {USE, "libm", "no special function set is called \"libm\"; there are cr, poly"},
+        {USE, "libm", "no special function set is called \"libm\"; there are cr, poly, ex2, fa4, table"},
     };
     for (size_t i = 0; i < COUNT(rows); i++) {
         struct message why = {""};

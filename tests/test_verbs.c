@@ -115,7 +115,7 @@ static void report(const struct test_case *t, const char *name, int row, int col
                   "scale 2^%d: element [%d,%d] is %a, want %a\n",
                   (unsigned long long)t->seed, verb_names[t->verb], name,
                   format_info(t->format)->name, format_info(t->arg)->name, order_text(&rule->order),
-                  t->policy.special == SPECIAL_CR ? "cr" : "poly",
+                  special_name(t->policy.special.how),
                   t->policy.saturate ? ", saturating" : "", rule->scale_log2, row, col, got, want);
     print_operand("dst", &t->dst, row, col, ONE);
     if (t->verb == VERB_MMA_ATB)

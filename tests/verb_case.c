@@ -316,7 +316,7 @@ static void choose_policy(struct test_case *t, uint64_t *seed)
         t->arg = FORMAT_FP64;
     p->site[SITE_PV_PRODUCT].format = product ? t->arg : FORMAT_EXACT;
     p->site[SITE_EXP_ARG].format = product ? FORMAT_FP32 : t->arg;
-    p->special = random_below(seed, 2) ? SPECIAL_POLY : SPECIAL_CR;
+    p->special.how = (enum special)random_below(seed, SPECIAL_TABLE);
     p->saturate = random_below(seed, 2);
     p->max_ignores_nan = random_below(seed, 2);
     if (format_info(t->format)->bits == 8 && random_below(seed, 2))

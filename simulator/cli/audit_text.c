@@ -334,13 +334,21 @@ static void say_measured(struct report *r, const struct audit *a)
     }
 }
 
+/* Once for models in a row that have the same. */
 static void say_special(struct report *r, const struct audit *a)
 {
-    bool correct = false;
-    for (int n = 0; n < a->runs; n++)
-        correct |= !a->run[n].measured && a->run[n].simulation.policy.special == SPECIAL_CR;
-    if (correct)
-        report_text(r, " exp      correctly rounded in the models; a GPU's ex2 may differ\n");
+    struct special_text said = {""};
+    for (int n = 0; n < a->runs; n++) {
+        struct special_choice c = a->run[n].simulation.policy.special;
+        struct special_text words = special_words(c);
+        if (a->run[n].measured || strcmp(words.text, said.text) == 0)
+            continue;
+        said = words;
+        if (c.how == SPECIAL_CR)
+            report_text(r, " exp      correctly rounded in the models; a GPU's ex2 may differ\n");
+        else
+            report_text(r, " special  %s: from %.30s on\n", words.text, a->run[n].name);
+    }
 }
 
 /* How to get the page and the picture. */

@@ -12,6 +12,7 @@
 #include "simulator/cli/run_all.h"
 #include "simulator/cli/run_gradient.h"
 #include "simulator/cli/run_groups.h"
+#include "simulator/cli/run_special.h"
 #include "simulator/report.h"
 #include "simulator/scenario_gradient.h"
 #include "simulator/scenario_parts.h"
@@ -225,22 +226,18 @@ void run_headline(struct report *r, const struct scenario_input *in)
 static void describe(struct report *r, const struct finished *x)
 {
     const struct simulation *s = &x->simulation;
-    const char *special = "?";
-#define SPECIAL(id, name, meaning)                                                                 \
-    if (s->policy.special == SPECIAL_##id)                                                         \
-        special = name;
-#include "simulator/special.def"
-#undef SPECIAL
+    struct special_text special = special_words(s->policy.special);
     run_headline(r, &x->input);
-    report_text(r, "%s   policy %s   exp %s   arithmetic %s\n", simulation_name(s).text,
-                s->policy.name, special, s->arith->name);
+    report_text(r, "%s   policy %s   %s   arithmetic %s\n", simulation_name(s).text,
+                s->policy.name, special.text, s->arith->name);
     describe_faults(r, s);
     describe_groups(r, &x->input, s);
     if (s->is_kernel)
         describe_kernel(r, x);
     json_string(r->json, s->is_kernel ? "kernel" : "algorithm", simulation_name(s).text);
     json_string(r->json, "policy", s->policy.name);
-    json_string(r->json, "special", special);
+    json_string(r->json, "special", special_name(s->policy.special.how));
+    describe_table(r, s);
     json_string(r->json, "arith", s->arith->name);
 }
 

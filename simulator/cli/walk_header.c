@@ -157,6 +157,8 @@ void show_header(struct report *r, const struct walk *w)
     add_part(&line, scale);
     snprintf(text, sizeof text, "policy %s", w->simulation.policy.name);
     add_part(&line, text);
+    if (w->simulation.policy.special.how != SPECIAL_CR)
+        add_part(&line, special_words(w->simulation.policy.special).text);
     add_masks(&line, p);
     add_faults(&line, w);
     report_text(r, "\n%s", w->input.remarks);
