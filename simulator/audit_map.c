@@ -23,7 +23,7 @@ static void kinds_of(const struct audit *a, bool plain, int *kind)
 static bool leaves_open(const struct audit_run *run)
 {
     return !run->measured && run->simulation.is_kernel &&
-           run->simulation.policy.special == SPECIAL_CR;
+           run->simulation.policy.special.how == SPECIAL_CR;
 }
 
 static void find_doubts(const struct audit *a, struct audit_map *m)
