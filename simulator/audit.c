@@ -170,6 +170,7 @@ static void run_free_all(struct audit_run *run)
     free(run->remarks);
     free(run->O);
     free(run->before);
+    tensor_free(&run->whole);
     if (run->padded) {
         tensor_free(&run->problem.q);
         tensor_free(&run->problem.k);

@@ -11,6 +11,7 @@
 
 #include "reference/bounds.h"
 #include "reference/truth.h"
+#include "simulator/audit_gate.h"
 #include "simulator/map.h"
 #include "simulator/scenario.h"
 
@@ -45,9 +46,11 @@ enum { AUDIT_MOST_FLIPS = 8 };
 struct audit_run {
     char *name;
     bool measured;
-    char *what;    /* a model: "decode" or the kernel's name; measured: where it lies */
-    char *groups;  /* "54 x 512", or "" */
-    char *remarks; /* lines, or "" */
+    char *what;          /* a model: "decode" or the kernel's name; measured: where it lies */
+    char *groups;        /* "54 x 512", or "" */
+    char *remarks;       /* lines, or "" */
+    struct tensor whole; /* a measured output as it lies, (B, Hq, Nq, D); owns its data */
+    struct gate gate;    /* of a measured output outside its bound */
     struct simulation simulation;
     struct problem problem; /* what a model runs on: the audit's own, or padded */
     bool padded;

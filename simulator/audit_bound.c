@@ -35,17 +35,18 @@ static enum site narrow_site(const struct simulation *s)
     return SITE_NONE;
 }
 
-static void measured_budget(const struct problem *p, struct rounding_budget *b)
+struct rounding_budget audit_any_budget(const struct problem *p)
 {
     bool halves = p->q.dtype == FORMAT_FP16 && p->v.dtype == FORMAT_FP16;
     enum format weights = halves ? FORMAT_FP16 : FORMAT_BF16;
-    *b = rounding_budget_fp32(weights, p->Nk, p->Nk / 16 + 1);
-    b->groups = 128;
-    b->sums_rounded = true;
-    b->partial = b->weight;
-    b->step = KAPPA;
-    b->step_terms = 4;
-    b->special = APPROXIMATE;
+    struct rounding_budget b = rounding_budget_fp32(weights, p->Nk, p->Nk / 16 + 1);
+    b.groups = 128;
+    b.sums_rounded = true;
+    b.partial = b.weight;
+    b.step = KAPPA;
+    b.step_terms = 4;
+    b.special = APPROXIMATE;
+    return b;
 }
 
 static void group_sizes(const struct audit_run *run, struct rounding_budget *b)
@@ -93,7 +94,7 @@ bool audit_budget(const struct audit_run *run, const struct problem *p,
 {
     const struct simulation *s = &run->simulation;
     if (run->measured) {
-        measured_budget(p, budget);
+        *budget = audit_any_budget(p);
         return true;
     }
     *why = "a site other than the weights and the outputs holds less than fp32";

@@ -72,7 +72,7 @@ static void digest(struct audit_run *run, const struct tensor *O)
     free(all);
 }
 
-static bool take(struct audit *a, struct audit_run *run, const struct tensor *t, bool bnhd,
+static bool take(struct audit *a, struct audit_run *run, struct tensor *t, bool bnhd,
                  struct message *why)
 {
     const struct problem *p = &a->in.problem;
@@ -93,6 +93,9 @@ static bool take(struct audit *a, struct audit_run *run, const struct tensor *t,
             run->O[i * s->dims + k] = tensor_get(&O, h.batch, h.head, h.q0 + s->row[i], s->dim[k]);
     }
     digest(run, &O);
+    run->whole = O;
+    run->whole.owns_data = t->owns_data;
+    t->owns_data = false;
     return true;
 }
 

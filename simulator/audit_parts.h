@@ -26,6 +26,9 @@ bool audit_simulate(struct audit *a, struct audit_run *run, struct message *why)
 bool audit_budget(const struct audit_run *run, const struct problem *p,
                   struct rounding_budget *budget, const char **why);
 
+/* Of any kernel with 16-bit weights and partial outputs on a tensor core. */
+struct rounding_budget audit_any_budget(const struct problem *p);
+
 /* Work for several threads: `work` is called for every i below count, once each. */
 struct audit_work {
     int64_t count;

@@ -122,6 +122,14 @@ refused '--centre x: kernels or runs is right' cap.safetensors --runs fa2 --cent
 "$program" audit p1 --runs 'fa2,file:<b>&.npy' -o bad.html >/dev/null 2>&1
 same "a refused audit leaves no file" "$(ls bad.html no.svg 2>/dev/null)" ''
 
+# Far outside: read another way.
+"$program" run cap.safetensors --causal --out causal.npy >/dev/null
+says 1 cap.safetensors --runs file:causal.npy
+line "a causal mask is recognised" 'sanity   file:causal.npy is attention of these Q, K, V with a causal mask,'
+"$program" run --generate gaussian --seed 4 --shape 1,4,2,24,96,32 --dtype bf16 --out other.npy >/dev/null
+says 1 cap.safetensors --runs file:other.npy
+line "other inputs are none of the readings" 'sanity   file:other.npy is none of these either: with a causal'
+
 # NaN, infinity, wrong shapes.
 npy nan.npy '<u2' '(1, 1, 1, 2)' 7fc0 3f80
 npy inf.npy '<u2' '(1, 2)' 3f80 7f80

@@ -116,6 +116,22 @@ static void add_identified(struct json *to, const struct audit *a, int n)
     }
 }
 
+/* Ways of reading Q, K, V or the output that were tried, and the largest error over its bound. */
+static void add_readings(struct json *to, const struct gate *g)
+{
+    struct json *list = NULL;
+    for (int k = 0; k < READINGS; k++) {
+        if (!g->tried[k])
+            continue;
+        list = list != NULL ? list : json_list(to, "readings");
+        struct json *j = json_object(list, NULL);
+        json_string(j, "reading", reading_words((enum reading)k));
+        json_truth(j, "fits", g->fits[k]);
+        json_real(j, "max_error_over_bound", g->worst[k]);
+        json_whole(j, "outputs", g->outputs[k]);
+    }
+}
+
 static void add_run(struct report *r, struct json *list, const struct audit *a, int n)
 {
     const struct audit_run *run = &a->run[n];
@@ -138,6 +154,7 @@ static void add_run(struct report *r, struct json *list, const struct audit *a, 
         add_sites(j, run);
     if (run->measured)
         add_identified(j, a, n);
+    add_readings(j, &run->gate);
     struct json *flips = json_list(j, "not_correctly_rounded");
     for (int i = 0; i < run->flip_count; i++)
         add_flip(flips, a, run, &run->flip[i]);

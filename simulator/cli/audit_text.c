@@ -334,6 +334,37 @@ static void say_measured(struct report *r, const struct audit *a)
     }
 }
 
+/* What else an output outside the bound could be. */
+static void say_gate(struct report *r, const struct audit *a)
+{
+    for (int n = 0; n < a->runs; n++) {
+        const struct gate *g = &a->run[n].gate;
+        char *words = NULL, *found = NULL;
+        int tried = 0;
+        for (int k = 0; k < READINGS; k++) {
+            tried += g->tried[k];
+            if (g->fits[k] && (k == READ_AS_GIVEN || !g->fits[READ_AS_GIVEN]))
+                text_append(&found, "%s%s", found == NULL ? "" : ", or ",
+                            reading_words((enum reading)k));
+        }
+        if (tried == 0)
+            continue;
+        text_append(&words, "%s %s%s", a->run[n].name,
+                    found != NULL ? "is attention of these Q, K, V " : "is none of these either: ",
+                    found != NULL ? found : "");
+        for (int k = READ_AS_GIVEN + 1, said = 0; k < READINGS && found == NULL; k++)
+            if (g->tried[k])
+                text_append(&words, "%s%s", said++ == 0 ? "" : "; ",
+                            reading_words((enum reading)k));
+        if (g->fits[READ_AS_GIVEN])
+            text_append(&words, " in the rows looked at: what is outside is local");
+        report_text(r, " sanity   ");
+        text_wrapped(&r->text, 10, 10, words);
+        free(words);
+        free(found);
+    }
+}
+
 /* Once for models in a row that have the same. */
 static void say_special(struct report *r, const struct audit *a)
 {
@@ -376,6 +407,7 @@ void audit_say(struct report *r, const struct audit *a, const struct audit_map *
     if (!audit_single(a))
         audit_say_map(r, a, m);
     say_verdict(r, a);
+    say_gate(r, a);
     say_measured(r, a);
     say_special(r, a);
     if (!a->scenario->given[OPTION_OUTPUT])
