@@ -22,9 +22,12 @@ struct job {
 void simulate_backward(struct run *r, const struct simulation *s, struct attention *x,
                        const struct tensor *dO)
 {
-    (void)s;
     x->dO = dO;
-    backward(r, x);
+    x->choices = backward_choices(s, x->head);
+    if (s->is_kernel)
+        kernel_info(s->kernel.kernel)->body(r, x);
+    else
+        backward(r, x);
 }
 
 static void sum_heads(struct run *r, struct tile **head, int heads)
@@ -171,7 +174,7 @@ static bool gradients_room(struct job *job, struct message *why)
 static bool backward_fits(const struct problem *p, const struct simulation *s, struct message *why)
 {
     struct head h = problem_head(p, 0);
-    struct choices c = simulation_choices(s, &h);
+    struct choices c = backward_choices(s, &h);
     const struct {
         enum site site;
         int terms;

@@ -65,7 +65,7 @@ static void flush_sites(struct policy *p)
 {
     for (int s = 0; s < SITE_COUNT; s++)
         if (p->site[s].format == FORMAT_FP32 && p->site[s].order.kind != ORDER_MMA &&
-            s != SITE_INPUT && s != SITE_CONST)
+            s != SITE_INPUT && s != SITE_CONST && s != SITE_GROUP_SUM) /* PyTorch's, no kernel's */
             p->site[s].format = FORMAT_FP32_FTZ;
 }
 

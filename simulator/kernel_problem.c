@@ -84,6 +84,15 @@ struct launch problem_launch(const struct problem *p)
     return l;
 }
 
+struct kernel_choice kernel_forward(const struct kernel_choice *backward)
+{
+    struct kernel_choice forward = *backward;
+    forward.kernel = KERNEL_FA2;
+    forward.version = 0;
+    memset(forward.option, 0, sizeof forward.option);
+    return forward;
+}
+
 bool kernel_plan(struct kernel_choice *c, const struct problem *p, struct message *why)
 {
     const struct kernel_info *k = kernel_info(c->kernel);

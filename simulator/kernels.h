@@ -33,7 +33,8 @@ enum kernel_flag {
     TAKES_WINDOW = 16,
     TAKES_SOFTCAP = 32,
     TAKES_PACKED = 64,
-    SUMS_ROUNDED = 128 /* the row sum takes weights that were rounded for the values */
+    SUMS_ROUNDED = 128, /* the row sum takes weights that were rounded for the values */
+    BACKWARD = 256      /* gradients, after kernel_forward's kernel */
 };
 
 struct run;
@@ -107,6 +108,8 @@ struct kernel_name kernel_name(const struct kernel_choice *c);
 /* Does the kernel take this problem, whose Q, K, V hold `element`?  Otherwise what it takes. */
 bool kernel_takes(const struct kernel_choice *c, const struct problem *p, enum format element,
                   struct message *why);
+/* The forward kernel, on the same device, whose O and L a backward kernel takes. */
+struct kernel_choice kernel_forward(const struct kernel_choice *backward);
 /* Grouped kernels: how the tokens of this problem are split on the device.  Others: nothing. */
 bool kernel_plan(struct kernel_choice *c, const struct problem *p, struct message *why);
 /* What the reader should know about this kernel on this problem, where it leaves the contracts:

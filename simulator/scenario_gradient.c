@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "simulator/scenario_parts.h"
+#include "simulator/simulate_parts.h"
 
 static bool open_gradient(const struct scenario_input *in, struct tensor *t, struct message *why)
 {
@@ -176,7 +177,7 @@ bool scenario_dq(const struct scenario *s, const struct problem *p, struct simul
         return false;
     /* copies x Nq x D numbers in memory; a drawn order has a copy for each key tile */
     struct head h = {.problem = p, .Nq = p->Nq, .Nk = p->Nk, .D = p->D};
-    struct attention x = {.head = &h, .choices = simulation_choices(simulation, &h)};
+    struct attention x = {.head = &h, .choices = backward_choices(simulation, &h)};
     int64_t count = c->dq_drawn ? key_tiles(&x) : c->dq_copies > 0 ? c->dq_copies : 1;
     if ((double)count * (double)(p->Nq + x.choices.Br) * (double)p->D > 0x1p30)
         return refuse(why, "%s copies of dQ hold more than 2^30 numbers; larger key tiles (--tile), "

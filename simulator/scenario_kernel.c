@@ -79,6 +79,19 @@ static bool other_formats(const struct scenario *s, struct policy *p, struct mes
     return true;
 }
 
+/* A backward kernel needs the gradient of O, a forward one knows no such thing. */
+static bool direction_fits(const struct scenario *s, const struct kernel_choice *c,
+                           struct message *why)
+{
+    const struct kernel_info *k = kernel_info(c->kernel);
+    if (k->flags & BACKWARD && !s->given[OPTION_DO])
+        return refuse(why, "%s goes backward: flashulp run PROBLEM --kernel %s --do FILE.npy (or "
+                           "ones, random:SEED) is right", k->name, k->name);
+    if (!(k->flags & BACKWARD) && s->given[OPTION_DO])
+        return refuse(why, "%s goes forward only; --kernel fa2-bwd goes backward after fa2", k->name);
+    return true;
+}
+
 bool scenario_kernel(const struct scenario *s, const struct scenario_input *in,
                      struct simulation *simulation, struct message *why)
 {
@@ -86,19 +99,22 @@ bool scenario_kernel(const struct scenario *s, const struct scenario_input *in,
     const char *device = s->value[OPTION_DEVICE];
     enum site summed;
     simulation->is_kernel = true;
-    if (!nothing_else_chosen(s, why) || !kernel_choose(c, s->value[OPTION_KERNEL], why))
+    if (!nothing_else_chosen(s, why) || !kernel_choose(c, s->value[OPTION_KERNEL], why) ||
+        !direction_fits(s, c, why))
         return false;
     if (device != NULL && strchr(s->value[OPTION_KERNEL], '@') != NULL)
         return refuse(why, "--device %.60s: --kernel %.60s names one already", device,
                       s->value[OPTION_KERNEL]);
     summed = kernel_info(c->kernel)->flags & SUMS_ROUNDED ? SITE_PROB : SITE_EXP;
-    return (device == NULL || kernel_on_device(c, device, why)) &&
-           read_switches(s->value[OPTION_SWITCH], c, why) && read_splits(s, c, why) &&
-           read_capacity(s, c, why) &&
-           kernel_takes(c, &in->problem, in->input_format, why) &&
-           kernel_plan(c, &in->problem, why) &&
-           kernel_policy(c, &in->problem, in->input_format, &simulation->policy, why) &&
-           other_formats(s, &simulation->policy, why) &&
-           scenario_policy_changes(s, &simulation->policy, why) &&
-           policy_orders_fit(&simulation->policy, summed, why);
+    bool ok = (device == NULL || kernel_on_device(c, device, why)) &&
+              read_switches(s->value[OPTION_SWITCH], c, why) && read_splits(s, c, why) &&
+              read_capacity(s, c, why) &&
+              kernel_takes(c, &in->problem, in->input_format, why) &&
+              kernel_plan(c, &in->problem, why) &&
+              kernel_policy(c, &in->problem, in->input_format, &simulation->policy, why) &&
+              other_formats(s, &simulation->policy, why) &&
+              scenario_policy_changes(s, &simulation->policy, why) &&
+              policy_orders_fit(&simulation->policy, summed, why);
+    simulation->forward = kernel_forward(c);
+    return ok;
 }

@@ -35,10 +35,24 @@ static struct grouping group_keys(const struct choices *c, const struct head *h)
 }
 
 /* A kernel's tiles are its own. */
-static struct choices kernel_choices(const struct simulation *s, const struct head *h)
+static struct choices kernel_choices(const struct kernel_choice *kernel, const struct head *h)
 {
-    struct choices c = {.kernel = &s->kernel};
-    kernel_info(s->kernel.kernel)->tiles(&s->kernel, h->problem, &c.Br, &c.Bc);
+    struct choices c = {.kernel = kernel};
+    kernel_info(kernel->kernel)->tiles(kernel, h->problem, &c.Br, &c.Bc);
+    return c;
+}
+
+static const struct kernel_choice *forward_kernel(const struct simulation *s)
+{
+    return kernel_info(s->kernel.kernel)->flags & BACKWARD ? &s->forward : &s->kernel;
+}
+
+struct choices backward_choices(const struct simulation *s, const struct head *h)
+{
+    struct choices c = s->is_kernel ? kernel_choices(&s->kernel, h) : simulation_choices(s, h);
+    c.dq_copies = s->choices.dq_copies;
+    c.dq_drawn = s->choices.dq_drawn;
+    c.dq_seed = s->choices.dq_seed;
     return c;
 }
 
@@ -46,7 +60,7 @@ static struct choices kernel_choices(const struct simulation *s, const struct he
 struct choices simulation_choices(const struct simulation *s, const struct head *h)
 {
     if (s->is_kernel)
-        return kernel_choices(s, h);
+        return kernel_choices(forward_kernel(s), h);
     const struct algorithm_info *a = algorithm_info(s->algorithm);
     const struct problem *p = h->problem;
     struct choices c = s->choices;
@@ -77,7 +91,7 @@ struct attention simulate_head(struct run *r, const struct simulation *s, const 
     x.O = tile_new(r, TENSOR_O, (int)h->Nq, (int)h->D);
     x.L = tile_new(r, TENSOR_LSE, (int)h->Nq, 1);
     if (s->is_kernel)
-        kernel_info(s->kernel.kernel)->body(r, &x);
+        kernel_info(forward_kernel(s)->kernel)->body(r, &x);
     else
         algorithm_info(s->algorithm)->body(r, &x);
     return x;

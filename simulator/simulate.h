@@ -129,6 +129,7 @@ struct simulation {
     enum algorithm algorithm;
     bool is_kernel; /* then the kernel below in place of the algorithm */
     struct kernel_choice kernel;
+    struct kernel_choice forward; /* of a backward kernel: what runs before it */
     struct policy policy;
     const struct arithmetic *arith;
     int precision;

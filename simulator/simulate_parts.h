@@ -4,6 +4,9 @@
 
 #include "simulator/simulate.h"
 
+/* Tiles and copies of dQ of the backward pass. */
+struct choices backward_choices(const struct simulation *s, const struct head *h);
+
 /* work(argument) on as many threads, this one among them; returns when all have. */
 void share_work(void *(*work)(void *), void *argument, int threads, int64_t items);
 
