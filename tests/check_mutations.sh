@@ -155,6 +155,32 @@ mutant "longer UTF-8 than need be" test_report_page reference/message.c \
     's/overlong || surrogate/surrogate/'
 mutant "a cell of Markdown not escaped" test_report_page simulator/report_page_text.c \
     's/line(out, "| ", b->cell\[i\]/fprintf(out, "| %s%s", b->cell[i]/'
+mutant "a contribution without its exact run" test_attribution simulator/attribution.c \
+    's/            change\[i\] -= a->exact\[i\];//'
+mutant "a removed site that still rounds" test_attribution simulator/attribution.c \
+    's/    without.site\[site\] = alone.site\[SITE_OUT\];//'
+mutant "OUT rounded before it is looked at" test_attribution simulator/attribution.c \
+    's/open.site\[SITE_OUT\].format = wide ? FORMAT_EXACT : FORMAT_FP32;//'
+mutant "the boundary on the other side" test_attribution reference/truth.c \
+    's/rounded < correct ? below : above/rounded > correct ? below : above/'
+mutant "spacing above a power of two below it" test_attribution reference/truth.c \
+    's/    if (below < 0)/    if (false)/'
+mutant "weights counted as exact" test_audit reference/bounds_budget.c \
+    's/(1 + b->weight) \* (1 + b->partial)/(1 + b->partial)/'
+mutant "partial outputs counted as exact" test_audit reference/bounds_budget.c \
+    's/(1 + b->weight) \* (1 + b->partial)/(1 + b->weight)/'
+mutant "stored scores counted as exact" test_audit reference/bounds_budget.c \
+    's/b->score + softcap/softcap/g'
+mutant "subnormal weights counted as exact" test_audit reference/bounds_budget.c \
+    's/w->pi\[j\] > 0 ? b->tiny/false ? b->tiny/'
+mutant "a map upside down" test_map simulator/map.c 's/m->y\[i\] < 0 ? -1 : 1/m->y[i] < 0 ? 1 : -1/'
+mutant "a run that stays in the mean it left" test_map simulator/map.c \
+    's/left += i == out ? 0 : m->weight/left += m->weight/;s/d2\[i\] += j == out ? 0 : /d2[i] += /'
+mutant "every run weighed alike" test_map simulator/map.c 's|1.0 / kinds / members\[kind\[i\]\]|1.0 / m->count|'
+mutant "the last key kept" test_audit_gate simulator/audit_gate.c \
+    's/    h.Nk -= r == READ_LAST_KEY_DROPPED \&\& h.Nk > 0;//'
+mutant "key heads in blocks all the same" test_audit_gate simulator/audit_gate.c \
+    's/h.head % p->Hkv : h.kv_head/h.kv_head : h.kv_head/'
 mutant "a claim that ignores its input" test_claims simulator/claims_a.c \
     's/double matmul = claim_number(in, INPUT_A1_MATMUL, 0)/double matmul = 312/'
 

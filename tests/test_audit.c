@@ -105,12 +105,15 @@ static void listings_stay_inside(void **unused)
         struct problem_options o = problem_defaults();
         struct audit_run run = {.simulation = simulation_default()};
         struct simulation *s = &run.simulation;
+        struct message why;
         struct shape shape = {1, 2, 1, 1 + draw_below(&state, 3), 1 + draw_below(&state, 60), 4};
         char what[120];
         o.mask.causal = draw_below(&state, 2) == 1;
         o.softcap = draw_below(&state, 3) == 0 ? 2 : 0;
         s->algorithm = listing;
         s->policy = policy_table(policy);
+        if (draw_below(&state, 3) == 0)
+            assert_true(policy_set(&s->policy, "PARTIAL_OUT=bf16", &why));
         s->choices.Bc = listing == ALGORITHM_STANDARD || listing == ALGORITHM_ONLINE ? 0 : 8;
         s->choices.grouping.splits =
             listing == ALGORITHM_DECODE ? 1 + (int)draw_below(&state, 5) : 0;
@@ -206,6 +209,21 @@ static void the_bound_is_reached(void **unused)
     free(values);
 }
 
+/* A weight of 1.47 2^-24, which fp16 rounds to 2^-24, under a value of 60,000: a third of the output
+   is lost, and the bound says so. */
+static void subnormal_weights(void **unused)
+{
+    (void)unused;
+    struct audit_run run = {.simulation = simulation_default()};
+    struct tally tally = {0, 0};
+    struct message why;
+    assert_true(problem_from_scores(&run.problem, "0 -16.25", "0 60000", &why));
+    run.simulation.policy = policy_table(POLICY_GPU_FP16);
+    bounded(&run, "a subnormal weight", &tally);
+    assert_true(tally.worst > 0.5);
+    problem_free(&run.problem);
+}
+
 /* Names, and what becomes of them. */
 static const struct named {
     const char *words, *what, *groups, *refusal;
@@ -258,9 +276,8 @@ static void runs_by_name(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(listings_stay_inside),
-        cmocka_unit_test(kernels_stay_inside),
-        cmocka_unit_test(the_bound_is_reached),
+        cmocka_unit_test(listings_stay_inside), cmocka_unit_test(kernels_stay_inside),
+        cmocka_unit_test(the_bound_is_reached), cmocka_unit_test(subnormal_weights),
         cmocka_unit_test(runs_by_name),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -63,6 +63,26 @@ static void right_triangle(void **unused)
     assert_true(m.without[0] == 1 && m.without[1] == 0 && m.without[2] == 0);
 }
 
+/* The run nearest to the mean of all but `out`, element by element. */
+static int nearest_without(const struct map *m, double runs[][N], const double *unit, int out)
+{
+    double centre[N] = {0}, left = 1 - m->weight[out], least = INFINITY;
+    int best = -1;
+    for (int i = 0; i < m->count; i++)
+        for (int e = 0; e < N && i != out; e++)
+            centre[e] += m->weight[i] / left * runs[i][e];
+    for (int i = 0; i < m->count; i++) {
+        double d2 = 0;
+        for (int e = 0; e < N; e++)
+            d2 += pow((runs[i][e] - centre[e]) / unit[e], 2);
+        if (i != out && d2 < least) {
+            least = d2;
+            best = i;
+        }
+    }
+    return best;
+}
+
 /* Against means over the elements themselves. */
 static void identities(void **unused)
 {
@@ -102,6 +122,8 @@ static void identities(void **unused)
             for (int i = 0; i < 3; i++)
                 for (int j = 0; j < i; j++)
                     equal("side", hypot(m.x[i] - m.x[j], m.y[i] - m.y[j]), m.apart[i][j]);
+        for (int i = 0; i < count && count > 3; i++) /* of two runs left, both are as near */
+            assert_int_equal(m.without[i], nearest_without(&m, runs, unit, i));
         if (count > 1)
             assert_true(m.x[0] >= 0 && m.y[0] == 0 && (count == 2 || m.y[1] >= 0));
     }
