@@ -11,6 +11,15 @@ static bool decodes(const struct scenario *s)
     return scenario_algorithm(s, &a, &unused) && a == ALGORITHM_DECODE;
 }
 
+enum site scenario_summed(const struct scenario *s)
+{
+    struct decode_form f;
+    struct message unused;
+    bool rounded = decodes(s) && decode_form_read(&f, s->value[OPTION_SWITCH], &unused) &&
+                   f.sum_rounded;
+    return rounded ? SITE_PROB : SITE_EXP;
+}
+
 bool scenario_decode_policy(const struct scenario *s, struct policy *p, struct message *why)
 {
     struct decode_form f;

@@ -51,6 +51,8 @@ bool scenario_kernel(const struct scenario *s, const struct scenario_input *in,
                      struct simulation *simulation, struct message *why);
 /* What decode's switches say about the policy, and about the choices; nothing, for others. */
 bool scenario_decode_policy(const struct scenario *s, struct policy *p, struct message *why);
+/* Where the weights that l sums were rounded last: EXP, or PROB by decode's sum=rounded. */
+enum site scenario_summed(const struct scenario *s);
 bool scenario_decode(const struct scenario *s, const struct problem *p, struct choices *c,
                      struct message *why);
 

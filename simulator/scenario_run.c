@@ -96,7 +96,7 @@ bool scenario_policy(const struct scenario *s, enum format held, struct policy *
     else if (!policy_from_name(s->value[OPTION_POLICY], p, why))
         return false;
     return scenario_decode_policy(s, p, why) && scenario_policy_changes(s, p, why) &&
-           policy_orders_fit(p, SITE_EXP, why);
+           policy_orders_fit(p, scenario_summed(s), why);
 }
 
 bool scenario_policy_changes(const struct scenario *s, struct policy *p, struct message *why)

@@ -162,6 +162,14 @@ static void published_bits(void **unused)
     }
 }
 
+/* A tensor core sums rounded weights: XQA's way takes its order, the others are told (refusals). */
+static void sums_of_rounded_weights(void **unused)
+{
+    (void)unused;
+    double O = output_of("--option backend=xqa --splits 33 --order ROW_SUM=mma@sm90", "--set OUT=fp32");
+    assert_true(fabs(O - 1.32507072127) < 0x1p-8);
+}
+
 /* What the first group leaves, on the first group's tokens alone. */
 static const struct first_group {
     int tokens;
@@ -402,6 +410,8 @@ static const struct {
     {"--option merge", "--option merge: NAME=VALUE is right, such as merge=lse"},
     {"--option pages=4",
      "--option pages: decode knows backend, merge, max and sum; flashulp list decode"},
+    {"--splits 2 --order ROW_SUM=mma@sm90",
+     "--order ROW_SUM=mma@sm90 multiplies bf16 or fp16, and EXP is fp32: --set EXP=bf16"},
     {"--device H200 --splits 54",
      "--device and --splits each say how the keys are cut; one is right"},
     {"--device H200 --option backend=trtllm",
@@ -441,6 +451,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(published_bits),
+        cmocka_unit_test(sums_of_rounded_weights),
         cmocka_unit_test(first_group_numbers),
         cmocka_unit_test(equals_oracle),
         cmocka_unit_test(huge_scores),
