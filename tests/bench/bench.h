@@ -61,13 +61,13 @@ static inline double bench_once(struct peer *peer)
     return bench_seconds() - start;
 }
 
-/* Every peer once a round; the round before the first warms up. */
+/* Every peer once a round; the round before the first warms up, unless one is all that is asked. */
 static inline void bench_rounds(struct peer *peer, int peers, int rounds)
 {
     static double time[BENCH_MOST_PEERS][BENCH_MOST_ROUNDS];
     int count[BENCH_MOST_PEERS] = {0};
     rounds = bench_fewer(rounds);
-    for (int round = -1; round < rounds; round++)
+    for (int round = rounds > 1 ? -1 : 0; round < rounds; round++)
         for (int i = 0; i < peers; i++) {
             if (round > 0 && peer[i].every > 1 && round % peer[i].every != 0)
                 continue;
