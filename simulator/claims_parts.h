@@ -10,7 +10,7 @@
 #include "simulator/trace.h"
 
 claim_function claim_a1, claim_a2, claim_a3, claim_a4, claim_a5, claim_a6, claim_a7, claim_a8,
-    claim_a8b, claim_a9, claim_a10, claim_a11, claim_a12, claim_a13, claim_a16, claim_a17,
+    claim_a8b, claim_a9, claim_a10, claim_a11, claim_a12, claim_a13, claim_a14, claim_a16, claim_a17,
     claim_a18, claim_a19, claim_a20, claim_a22, claim_b1, claim_b2, claim_b3, claim_b4, claim_b5,
     claim_c1, claim_c2, claim_c3, claim_c4, claim_c5, claim_c6, claim_c7, claim_c8, claim_c9,
     claim_c10, claim_c11, claim_c12, claim_c13, claim_c14, claim_c15, claim_c16, claim_c17;

@@ -13,6 +13,7 @@ static bool nothing_else_chosen(const struct scenario *s, struct message *why)
     } none[] = {
         {OPTION_ALGORITHM, "names a listing, --kernel a model; one of them is right"},
         {OPTION_TILE, "a kernel has its own tiles"},
+        {OPTION_WARPS, "a kernel has its own warps"},
         {OPTION_KV, "a kernel has its own order of key tiles"},
         {OPTION_GROUP_TOKENS, "is decode's; the kernel and --device say how the keys are cut"},
         {OPTION_GROUPING, "is decode's; the kernel and --device say how the keys are cut"},

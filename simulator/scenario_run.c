@@ -182,12 +182,20 @@ static bool choose_tiles(const struct scenario *s, struct simulation *simulation
 {
     enum { MOST = 1 << 16 };
     const char *text = scenario_tile(s), *order = s->value[OPTION_KV];
-    int64_t tile[2];
+    int64_t tile[2], warps;
     if (text != NULL) {
         if (!parse_integers("--tile", text, "Br,Bc", 2, 0, MOST, tile, why))
             return false;
         simulation->choices.Br = (int)tile[0];
         simulation->choices.Bc = (int)tile[1];
+    }
+    if (s->given[OPTION_WARPS]) {
+        if (simulation->algorithm != ALGORITHM_SPLITK && simulation->algorithm != ALGORITHM_SPLITQ)
+            return refuse(why, "--warps is for splitk and splitq; %s knows no warps",
+                          algorithm_info(simulation->algorithm)->name);
+        if (!parse_integer("--warps", s->value[OPTION_WARPS], 1, 32, &warps, why))
+            return false;
+        simulation->choices.warps = (int)warps;
     }
     if (order == NULL)
         return true;

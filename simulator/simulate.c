@@ -266,6 +266,9 @@ static bool orders_fit(const struct problem *p, const struct simulation *s, stru
     for (size_t i = 0; i < sizeof by_keys / sizeof *by_keys; i++) {
         const struct order *o = &s->policy.site[by_keys[i]].order;
         char hint[64];
+        if (!s->is_kernel && s->algorithm == ALGORITHM_SPLITK && o->kind == ORDER_TREE)
+            return refuse(why, "%s: splitk sums the keys of each warp by themselves; a tree does "
+                               "not go with it", site_name(by_keys[i]));
         snprintf(hint, sizeof hint, ": use --tile %d,%d", c.Br, order_terms(o));
         if (!order_fits(by_keys[i], o, c.Bc, "a key tile", hint, why))
             return false;

@@ -37,6 +37,8 @@ static const struct runner {
     {ALGORITHM_DECODE, false, MERGE_MAX_SUM, true},
     {ALGORITHM_DECODE, true, MERGE_NORMALISED_MAX_SUM, false},
     {ALGORITHM_DECODE, false, MERGE_RUNNING, false},
+    {ALGORITHM_SPLITK, false, 0, false},
+    {ALGORITHM_SPLITQ, false, 0, false},
 };
 
 static const struct mask_row {

@@ -65,17 +65,20 @@ bool state_enter(struct run *r, const struct attention *x, struct state *s, int 
     return true;
 }
 
-void scores(struct run *r, const struct attention *x, struct state *s)
+void scale_scores(struct run *r, const struct attention *x, struct state *s)
 {
-    mma_abt(r, s->S, s->Q, s->K, SITE_SCORE_ACC);                       note(r, STEP_QK, s->S);
     mul(r, s->S, s->S, s->scale, SITE_SCORE);                           note(r, STEP_SCALE, s->S);
     if (x->head->problem->softcap > 0) {
         div_(r, s->S, s->S, s->cap, SITE_SOFTCAP);
         tanh_(r, s->S, s->S, SITE_SOFTCAP);
-        if (s->tanh != NULL)
-            copy(r, s->tanh, s->S);
         mul(r, s->S, s->S, s->cap, SITE_SOFTCAP);                       note(r, STEP_SOFTCAP, s->S);
     }
+}
+
+void scores(struct run *r, const struct attention *x, struct state *s)
+{
+    mma_abt(r, s->S, s->Q, s->K, SITE_SCORE_ACC);                       note(r, STEP_QK, s->S);
+    scale_scores(r, x, s);
 }
 
 void hide_unseen(struct run *r, struct state *s)

@@ -27,6 +27,8 @@ void state_begin(struct run *r, const struct attention *x, struct state *s, int 
 bool state_meet(struct run *r, const struct attention *x, struct state *s, int i, int j);
 /* The same, with K and V loaded. */
 bool state_enter(struct run *r, const struct attention *x, struct state *s, int i, int j);
+/* S = scale S, softcapped. */
+void scale_scores(struct run *r, const struct attention *x, struct state *s);
 /* S = scale Q K^T, softcapped. */
 void scores(struct run *r, const struct attention *x, struct state *s);
 /* S limited to what each row sees. */

@@ -328,4 +328,5 @@ void show_meaning(struct report *r, const struct walk *w, const struct scenario 
     if (walk_last(w, TENSOR_O_ACC, &exact) != NULL && walk_last(w, TENSOR_L_SUM, &exact) != NULL)
         report_text(r, "  Names: l is d in some texts; O~ is unnormalised O.");
     report_text(r, "\n");
+    show_warps(r, w);
 }
