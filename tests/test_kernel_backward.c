@@ -24,20 +24,23 @@ static const struct kernel_row {
     int left, right;
     enum format f;
     int copies;
-    bool full; /* too long for a quick run */
+    bool full;    /* too long for a quick run */
+    double level; /* added to V: dP and D nearly cancel, and D's own rounding shows */
 } rows[] = {
-    {"A100", ORACLE_SM80, 32, 37, 150, false, -1, -1, FORMAT_BF16, 1, false},
-    {"H200", ORACLE_SM90, 32, 140, 133, true, -1, -1, FORMAT_BF16, 2, false},
-    {"H200", ORACLE_SM90, 64, 130, 150, false, 20, 7, FORMAT_FP16, 1, false},
-    {"L40S", ORACLE_SM89, 64, 70, 140, true, -1, -1, FORMAT_BF16, 1, false},
-    {"A100", ORACLE_SM80, 96, 65, 33, false, -1, -1, FORMAT_FP16, 1, false},
-    {"H200", ORACLE_SM90, 128, 70, 130, true, -1, -1, FORMAT_BF16, 1, false},
-    {"RTX-4090", ORACLE_SM89, 128, 66, 70, true, 30, -1, FORMAT_BF16, 2, true},
-    {"H200", ORACLE_SM90, 192, 66, 70, false, -1, -1, FORMAT_BF16, 1, true},
-    {"A100", ORACLE_SM80, 256, 66, 70, true, -1, -1, FORMAT_BF16, 1, true},
-    {"RTX-5090", ORACLE_SM120, 256, 66, 70, true, -1, -1, FORMAT_BF16, 3, true},
-    {"H200", ORACLE_SM90, 32, 5, 3, true, -1, -1, FORMAT_BF16, 1, false}, /* queries that see nothing */
-    {"H200", ORACLE_SM90, 32, 1, 1, false, -1, -1, FORMAT_BF16, 1, false},
+    {"A100", ORACLE_SM80, 32, 37, 150, false, -1, -1, FORMAT_BF16, 1, false, 0},
+    {"H200", ORACLE_SM90, 32, 140, 133, true, -1, -1, FORMAT_BF16, 2, false, 0},
+    {"H200", ORACLE_SM90, 64, 130, 150, false, 20, 7, FORMAT_FP16, 1, false, 0},
+    {"L40S", ORACLE_SM89, 64, 70, 140, true, -1, -1, FORMAT_BF16, 1, false, 0},
+    {"A100", ORACLE_SM80, 96, 65, 33, false, -1, -1, FORMAT_FP16, 1, false, 0},
+    {"H200", ORACLE_SM90, 128, 70, 130, true, -1, -1, FORMAT_BF16, 1, false, 0},
+    {"RTX-4090", ORACLE_SM89, 128, 66, 70, true, 30, -1, FORMAT_BF16, 2, true, 0},
+    {"H200", ORACLE_SM90, 192, 66, 70, false, -1, -1, FORMAT_BF16, 1, true, 0},
+    {"A100", ORACLE_SM80, 256, 66, 70, true, -1, -1, FORMAT_BF16, 1, true, 0},
+    {"RTX-5090", ORACLE_SM120, 256, 66, 70, true, -1, -1, FORMAT_BF16, 3, true, 0},
+    {"H200", ORACLE_SM90, 64, 64, 128, false, -1, -1, FORMAT_BF16, 1, false, 64},
+    {"A100", ORACLE_SM80, 32, 128, 256, false, -1, -1, FORMAT_BF16, 1, false, 126},
+    {"H200", ORACLE_SM90, 32, 5, 3, true, -1, -1, FORMAT_BF16, 1, false, 0}, /* queries that see nothing */
+    {"H200", ORACLE_SM90, 32, 1, 1, false, -1, -1, FORMAT_BF16, 1, false, 0},
 };
 
 #define COUNT(a) (sizeof(a) / sizeof *(a))
@@ -67,6 +70,10 @@ static void draw_work(struct work *w, const struct kernel_row *x, int64_t heads,
     w->s.is_kernel = true;
     assert_true(draw_problem(&w->p, x->f, shape, 1, &o, &state));
     assert_true(draw_tensor(&w->dO, x->f, 1, heads, x->Nq, x->D, 1, &state));
+    for (int64_t i = 0; i < (int64_t)x->Nk * x->D; i++) {
+        double v = tensor_get(&w->p.v, 0, 0, i / x->D, i % x->D) + x->level;
+        tensor_set(&w->p.v, 0, 0, i / x->D, i % x->D, format_round(x->f, v, true));
+    }
     if (!kernel_choose(&w->s.kernel, name, &why) ||
         !kernel_takes(&w->s.kernel, &w->p, x->f, &why) ||
         !kernel_policy(&w->s.kernel, &w->p, x->f, &w->s.policy, &why))
@@ -148,7 +155,7 @@ static void equals_judge(void **unused)
 static void group_of_rounded_heads(void **unused)
 {
     (void)unused;
-    static const struct kernel_row x = {"H200", ORACLE_SM90, 32, 20, 40, true, -1, -1, FORMAT_BF16, 1, false};
+    static const struct kernel_row x = {"H200", ORACLE_SM90, 32, 20, 40, true, -1, -1, FORMAT_BF16, 1, false, 0};
     struct work w;
     struct gradients g, wide;
     struct message why;
@@ -172,7 +179,7 @@ static void group_of_rounded_heads(void **unused)
 static void exact_in_real_numbers(void **unused)
 {
     (void)unused;
-    static const struct kernel_row x = {"H200", ORACLE_SM90, 32, 6, 9, true, -1, -1, FORMAT_BF16, 1, false};
+    static const struct kernel_row x = {"H200", ORACLE_SM90, 32, 6, 9, true, -1, -1, FORMAT_BF16, 1, false, 0};
     struct work w;
     struct run r;
     struct message why;
