@@ -71,6 +71,8 @@ void scale_scores(struct run *r, const struct attention *x, struct state *s)
     if (x->head->problem->softcap > 0) {
         div_(r, s->S, s->S, s->cap, SITE_SOFTCAP);
         tanh_(r, s->S, s->S, SITE_SOFTCAP);
+        if (s->tanh != NULL)
+            copy(r, s->tanh, s->S);
         mul(r, s->S, s->S, s->cap, SITE_SOFTCAP);                       note(r, STEP_SOFTCAP, s->S);
     }
 }
