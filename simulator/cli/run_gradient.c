@@ -123,8 +123,9 @@ static void describe(struct report *r, const struct backward_run *x)
     const char *name = simulation_name(s).text;
     run_headline(r, &x->input);
     report_text(r, "%s", x->given.remark);
-    report_text(r, "%s, then backward   policy %s   arithmetic %s   dO %s\n", name, s->policy.name,
-                s->arith->name, x->scenario->value[OPTION_DO]);
+    report_text(r, "%s, then %s   policy %s   arithmetic %s   dO %s\n", s->is_kernel ? "fa2" : name,
+                s->is_kernel ? name : "backward", s->policy.name, s->arith->name,
+                x->scenario->value[OPTION_DO]);
     json_string(r->json, s->is_kernel ? "kernel" : "algorithm", name);
     json_string(r->json, "policy", s->policy.name);
     json_string(r->json, "arith", s->arith->name);
