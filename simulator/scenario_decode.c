@@ -123,7 +123,8 @@ static bool read_groups(const struct scenario *s, const struct decode_form *f,
         !read_count(s, OPTION_GROUP_TOKENS, &c->grouping.tokens, why))
         return false;
     if (splits > 0 && c->grouping.tokens > 0)
-        return refuse(why, "--splits and --group-tokens each say how the keys are cut; one is right");
+        return refuse(why, "--splits and --group-tokens each say how the keys are cut; one is "
+                           "right");
     if (splits == 0 && c->grouping.tokens == 0 && f->backend != NULL)
         splits = f->backend->splits;
     if (splits * p->D >= (int64_t)1 << 30)

@@ -94,8 +94,8 @@ static bool layout_fits(const struct special_table *t, int n, const struct secti
         return refuse(why, "%s: section %d has flags %u; 0 or 1 is right", t->path, n, s->flags);
     if (s->layout == TABLE_FRACTION &&
         (s->function != TABLE_RCP || s->first != 0 || s->count != UINT64_C(1) << 23))
-        return refuse(why, "%s: section %d: an entry for each of the 2^23 fractions of x is a layout "
-                           "of rcp alone",
+        return refuse(why, "%s: section %d: an entry for each of the 2^23 fractions of x is a "
+                           "layout of rcp alone",
                       t->path, n);
     if (s->first >> 32 != 0 || s->count == 0 || s->count > (UINT64_C(1) << 32) - s->first)
         return refuse(why, "%s: section %d: inputs %llu and %llu after it are no range of 32 bits",
@@ -114,10 +114,10 @@ static bool overlaps(const struct section *a, const struct section *b)
 
 static bool take_section(struct special_table *t, int n, struct message *why)
 {
-    const unsigned char *at = t->bytes + TABLE_HEADER_BYTES + (size_t)TABLE_SECTION_BYTES * (size_t)n;
+    const unsigned char *at = t->bytes + TABLE_HEADER_BYTES + TABLE_SECTION_BYTES * (size_t)n;
     struct section *s = &t->section[n];
     uint64_t offset = little_endian(at + 40, 8);
-    uint64_t sections_end = TABLE_HEADER_BYTES + (uint64_t)TABLE_SECTION_BYTES * (unsigned)t->sections;
+    uint64_t sections_end = TABLE_HEADER_BYTES + TABLE_SECTION_BYTES * (uint64_t)t->sections;
     s->layout = (uint32_t)little_endian(at + 8, 4);
     s->entry = (uint32_t)little_endian(at + 12, 4);
     s->flags = (uint32_t)little_endian(at + 16, 4);
@@ -163,8 +163,8 @@ static bool take_header(struct special_table *t, struct message *why)
         return refuse(why, "%s: version %llu of the table format; version %d is read here", t->path,
                       (unsigned long long)version, TABLE_VERSION);
     if (little_endian(h + 48, 8) != t->size)
-        return refuse(why, "%s has %llu bytes and says it has %llu: it was cut off, or something was "
-                           "added",
+        return refuse(why, "%s has %llu bytes and says it has %llu: it was cut off, or something "
+                           "was added",
                       t->path, (unsigned long long)t->size,
                       (unsigned long long)little_endian(h + 48, 8));
     if (sections < 1 || sections > TABLE_SECTIONS ||
@@ -174,8 +174,8 @@ static bool take_header(struct special_table *t, struct message *why)
     t->sections = (int)sections;
     if (!take_text(h + 64, 16, t->architecture) || !take_text(h + 80, 64, t->device) ||
         !take_text(h + 144, 64, t->driver))
-        return refuse(why, "%s: architecture, device and driver are to be printable ASCII with zeros "
-                           "behind",
+        return refuse(why, "%s: architecture, device and driver are to be printable ASCII with "
+                           "zeros behind",
                       t->path);
     for (int n = 0; n < t->sections; n++)
         if (!take_section(t, n, why))
@@ -192,22 +192,23 @@ static bool map_file(struct special_table *t, struct message *why)
         return refuse(why, "%s: %s", t->path, strerror(errno));
     bool known = fstat(file, &info) == 0;
     void *bytes = MAP_FAILED;
-    bool regular = known && S_ISREG(info.st_mode), long_enough = regular && info.st_size >= TABLE_HEADER_BYTES;
+    bool regular = known && S_ISREG(info.st_mode);
+    bool long_enough = regular && info.st_size >= TABLE_HEADER_BYTES;
     if (long_enough && (uint64_t)info.st_size <= SIZE_MAX)
         bytes = mmap(NULL, (size_t)info.st_size, PROT_READ, MAP_PRIVATE, file, 0);
     close(file);
     if (!regular)
         return refuse(why, "%s is no file that can be mapped", t->path);
     if (!long_enough)
-        return refuse(why, "%s has %lld bytes; a table of special functions has %d and more", t->path,
-                      (long long)info.st_size, TABLE_HEADER_BYTES);
+        return refuse(why, "%s has %lld bytes; a table of special functions has %d and more",
+                      t->path, (long long)info.st_size, TABLE_HEADER_BYTES);
     if (bytes == MAP_FAILED)
         return refuse(why, "%s: no room to map %lld bytes", t->path, (long long)info.st_size);
     t->bytes = bytes;
     t->size = (uint64_t)info.st_size;
     if (memcmp(t->bytes, TABLE_MAGIC, 8) != 0)
-        return refuse(why, "%s is no table of special functions: it does not begin with %s", t->path,
-                      TABLE_MAGIC);
+        return refuse(why, "%s is no table of special functions: it does not begin with %s",
+                      t->path, TABLE_MAGIC);
     return true;
 }
 

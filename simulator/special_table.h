@@ -25,8 +25,8 @@
    hold a whole function.  Several sections of one function may not overlap.  Layout 2: entry n
    belongs to 1.n in [1, 2); the other binades follow by powers of two, rounded where subnormal.
    A step is one place among the floats in order of value; the zeros are one place, +0 where steps
-   lead to it, and no step leads beyond infinity.  NaN in: 7FC00000 out, whatever the entry.  Inputs without an entry, and
-   functions without a section, are correctly rounded. */
+   lead to it, and no step leads beyond infinity.  NaN in: 7FC00000 out, whatever the entry.  Inputs
+   without an entry, and functions without a section, are correctly rounded. */
 #ifndef FLASHULP_SPECIAL_TABLE_H
 #define FLASHULP_SPECIAL_TABLE_H
 
