@@ -7,7 +7,6 @@ echo "Four scores in two tiles, FlashAttention-2, step by step (walk fa2-4):"
 echo
 echo "The same mathematics on real Q, K, V (MiniLM reading Alice in Wonderland):"
 "$flashulp" run $data --algorithm all --sample 256 | sed -n '/^policy/,$p' | sed '/^$/d'
-echo
 echo "Next   $flashulp walk fa2-4 --policy gpu-bf16    where bf16 rounds"
 echo "       $flashulp exact fa2-4 --digits 50         the true result, certified"
 echo "       $flashulp --help                          everything else"

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "simulator/algorithms/backward.h"
+#include "simulator/kernels/fa2.h"
 
 struct fa2_bwd {
     struct tile *Q, *K, *V, *dO, *O, *L, *S, *P, *weight, *dP, *dS;
@@ -25,11 +26,10 @@ static bool large(const struct kernel_choice *c)
 
 void fa2_bwd_tiles(const struct kernel_choice *c, const struct problem *p, int *Br, int *Bc)
 {
-    bool narrow = !large(c);
-    *Br = p->D == 32 || (p->D == 64 && !narrow) ? 128 : 64;
-    *Bc = p->D > 128 || (p->D == 128 && narrow) ? 64 : 128;
-    if (p->D == 256 && narrow)
-        *Bc = 32;
+    enum { LARGE_KB = 163, SMALL_KB = 99 };
+    struct fa2_tile t = fa2_backward_tile(large(c) ? LARGE_KB : SMALL_KB, p->D);
+    *Br = t.Br;
+    *Bc = t.Bc;
 }
 
 /* dot_do_o: 8 threads a row where D is a multiple of 64, else 4; each owns 8 neighbouring columns. */
