@@ -1,9 +1,9 @@
 /* arith_mma.h: sums as a tensor core takes them; part of arith_loops.h.
 
    mma.c says what a step is, output by output.  Products of matrices take the fast form: sixteen
-   outputs of a row at once, each product exact in a float, scaled by the power of two that makes the
-   last place kept a unit, cut by the conversion to an integer.  It holds while every exponent is
-   moderate; any other step (NaN, infinities, very large or very small terms) is taken plainly.
+   outputs of a row at once, each product exact in a float, scaled by the power of two that makes
+   the last place kept a unit, cut by the conversion to an integer.  It holds while every exponent
+   is moderate; any other step (NaN, infinities, very large or very small terms) is taken plainly.
 
    A hidden term, and one past the depth, is +0 times +0. */
 #include "simulator/mma.h"
@@ -106,18 +106,18 @@ enum { MMA_ZERO = -1000, MMA_SPECIAL = 2000 };
 /* Largest exponents for which floats hold all products that matter, scaled or not. */
 enum { MMA_LEAST = -90, MMA_MOST = 100 };
 
-/* The factors of a matrix product, as floats, beside the exponents they are aligned by; the depth is
-   filled up to whole steps, y's columns to MMA_COLUMNS. */
+/* The factors of a matrix product, as floats, beside the exponents they are aligned by; the depth
+   is filled up to whole steps, y's columns to MMA_COLUMNS. */
 struct mma_panel {
     int depth;
     float *x, *y;                     /* rows x depth; depth x MMA_COLUMNS */
     int32_t *x_exponent, *y_exponent; /* likewise */
 };
 
-/* Products exact in a float, terms that fit 32 bits eight at a time, zeros that do not count. */
+/* Products exact in a float, terms that fit 32 bits sixteen at a time, zeros that do not count. */
 static bool mma_is_fast(const struct mma_step *s)
 {
-    return s->product_bits <= 24 && s->F <= 26 && !s->count_zeros && !s->nearest &&
+    return s->product_bits <= 24 && s->F <= 25 && !s->count_zeros && !s->nearest &&
            s->e_zero <= MMA_LEAST;
 }
 
@@ -182,8 +182,8 @@ INLINE mma_floats mma_power(mma_ints e)
     return power;
 }
 
-/* The exponent that each output's terms are aligned to; *odd: in which outputs the fast form does not
-   hold.  Of nothing but zeros it makes +0, which is right unless the accumulator is -0. */
+/* The exponent that each output's terms are aligned to; *odd: in which outputs the fast form does
+   not hold.  Of nothing but zeros it makes +0, which is right unless the accumulator is -0. */
 INLINE mma_ints mma_largest(const int L, const int32_t *ea, const int32_t *eb, const float *acc,
                             mma_ints *odd)
 {
@@ -226,12 +226,12 @@ INLINE mma_half_floats mma_cut_half(const mma_ints *part, int parts, int h, uint
     return __builtin_convertvector(sum, mma_half_floats);
 }
 
-/* One step of MMA_LANES outputs of a row; false, and nothing done, where one of them needs the plain
-   form.  A product is less than 2^(F + 2) units, so that eight of them fit 32 bits. */
+/* One step of MMA_LANES outputs of a row; false, and nothing done, where one of them needs the
+   plain form.  A product is less than 2^(F + 2) units, so that sixteen of them fit 32 bits. */
 INLINE bool mma_fast_step(const int L, const struct mma_step *s, const float *a, const int32_t *ea,
                           const float *b, const int32_t *eb, float *acc)
 {
-    enum { PART = 8 };
+    enum { PART = 16 };
     mma_floats c, y;
     mma_ints odd, top = mma_largest(L, ea, eb, acc, &odd), part[1 + MMA_MOST_L / PART];
     if (mma_any_lane(odd))
@@ -310,7 +310,8 @@ static void multiply_mma(const struct product *p, const struct tile *y, bool tra
 {
     struct mma_product m = {p, step_of(p->run, p->call), y, transposed, transposed};
     struct mma_panel n = {.depth = (p->depth + m.step.L - 1) / m.step.L * m.step.L};
-    bool floats = all_floats(p->call->a) && all_floats(y) && (transposed || all_floats(p->call->dst));
+    bool floats =
+        all_floats(p->call->a) && all_floats(y) && (transposed || all_floats(p->call->dst));
     if (!mma_is_fast(&m.step) || !floats) {
         mma_plain(&m);
         return;

@@ -1,4 +1,4 @@
-/* arith_mpfr_lanes.c: sums as the lanes of a warp take them, in the MPFR arithmetic: lane by lane. */
+/* arith_mpfr_lanes.c: sums as the lanes of a warp take them, in the MPFR arithmetic. */
 #include <assert.h>
 
 #include "simulator/arith_mpfr_sums.h"

@@ -1,6 +1,6 @@
-/* arith_mpfr_mma.c: one step of a tensor core in the MPFR arithmetic, from mma.h's description: every
-   term exact, cut by MPFR's rounding toward zero, added exactly, rounded once.  Shares with mma.c
-   only the step's parameters. */
+/* arith_mpfr_mma.c: one step of a tensor core in the MPFR arithmetic, from mma.h's description:
+   every term exact, cut by MPFR's rounding toward zero, added exactly, rounded once.  Shares with
+   mma.c only the step's parameters. */
 #include <limits.h>
 
 #include "simulator/arith_mpfr_sums.h"
@@ -99,7 +99,8 @@ static void add_up(struct unit_step *t, mpfr_ptr acc)
             mpfr_add(t->total, t->total, t->term[k], MPFR_RNDN);
     }
     if (mpfr_regular_p(t->total)) {
-        long least = s->output_least - s->fraction, own = (long)mpfr_get_exp(t->total) - s->fraction - 1;
+        long least = s->output_least - s->fraction,
+             own = (long)mpfr_get_exp(t->total) - s->fraction - 1;
         to_multiple(t->total, own > least ? own : least, s->nearest ? MPFR_RNDN : MPFR_RNDZ);
     }
     if (mpfr_regular_p(t->total) && (long)mpfr_get_exp(t->total) > s->output_most + 1)
@@ -134,7 +135,8 @@ static struct mma_factor factor_of(const struct run *r, const struct tile *t)
 {
     if (t == NULL || t->wrote == SITE_NONE)
         return (struct mma_factor){FORMAT_FP32, 0};
-    return (struct mma_factor){r->policy->site[t->wrote].format, r->policy->site[t->wrote].scale_log2};
+    return (struct mma_factor){r->policy->site[t->wrote].format,
+                               r->policy->site[t->wrote].scale_log2};
 }
 
 void sum_factors(struct sum *s, const struct run *r, enum site site, const struct tile *a,

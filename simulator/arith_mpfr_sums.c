@@ -30,7 +30,9 @@ static void sum_begin(struct sum *s, const struct run *r, enum site site, enum s
     assert(s->tree == NULL || s->tree->terms == n);
     s->count = n;
     s->terms = malloc(((size_t)n + 1) * sizeof *s->terms);
-    s->room = s->tree != NULL ? s->tree->depth : s->order->kind == ORDER_LANES ? order_columns(s->order) : 0;
+    s->room = s->tree != NULL                 ? s->tree->depth
+              : s->order->kind == ORDER_LANES ? order_columns(s->order)
+                                              : 0;
     s->stack = malloc((2 * (size_t)s->room + 1) * sizeof *s->stack);
     assert(s->terms != NULL && s->stack != NULL);
     for (int i = 0; i < 2 * s->room; i++)
@@ -193,8 +195,8 @@ void mma_atb_mpfr(const struct run *r, const struct call *c)
     sum_end(&s);
 }
 
-/* dst (a column; a column for each lane) = the sum over each row of a, or of a `factor`; `decay` for
-   START_RESCALED. */
+/* dst (a column; a column for each lane) = the sum over each row of a, or of a `factor`; `decay`
+   for START_RESCALED. */
 static void sum_rows(const struct run *r, const struct call *c, enum sum_start start,
                      const struct tile *factor, const struct tile *decay)
 {
@@ -242,8 +244,8 @@ static void fold_lanes(const struct run *r, const struct call *c)
     sum_begin(&s, r, c->site, SITE_NONE, c->a->cols);
     for (int row = 0; row < c->a->rows; row++) {
         for (int col = 0; col < s.count; col++) {
-            s.terms[col] = (struct term){is_visible(c->a, row, col) ? element(c->a, row, col) : NULL,
-                                         NULL};
+            s.terms[col] =
+                (struct term){is_visible(c->a, row, col) ? element(c->a, row, col) : NULL, NULL};
             sum_leaf(&s, s.stack[col], &s.terms[col]);
         }
         if (s.count > 1)

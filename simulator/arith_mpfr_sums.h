@@ -38,7 +38,7 @@ void sum_step(struct sum *s, mpfr_ptr acc, const struct term *t);
 void sum_butterfly(struct sum *s);
 /* The terms by lanes and butterfly. */
 mpfr_srcptr sum_lanes(struct sum *s);
-/* The lanes apart, in the columns of dst's row: they go on, rescaled, or begin, as s->start says. */
+/* The lanes apart, in the columns of dst's row: they go on, rescaled or not, or begin: s->start. */
 void sum_lanes_apart(struct sum *s, const struct tile *dst, int row, mpfr_srcptr decay);
 
 /* What a tensor core multiplies: NULL: ones.  Nothing for other orders. */

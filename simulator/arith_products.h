@@ -256,7 +256,8 @@ INLINE void lane_step(const enum kind K, struct rounding R, const struct product
     }
 }
 
-/* Every lane becomes lane i + lane (i xor o), for each offset o in turn; a lane is `width` numbers. */
+/* Every lane becomes lane i + lane (i xor o), for each offset o in turn; a lane is `width`
+   numbers. */
 INLINE void butterfly(const enum kind K, struct rounding R, const struct order_lanes *o, REAL *lane,
                       REAL *before, int width)
 {

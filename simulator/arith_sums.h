@@ -42,8 +42,8 @@ INLINE void eight_rows(const enum kind K, struct rounding R, REAL *d, const REAL
     memcpy(d, acc, sizeof acc);
 }
 
-/* One row's terms given to their lanes, each adding its own in ascending order.  A lane that has not
-   `begun` begins with its first term, or with lane decay + that term where a decay is given. */
+/* One row's terms given to their lanes, each adding its own in ascending order.  A lane that has
+   not `begun` begins with its first term, or with lane decay + that term where a decay is given. */
 INLINE void share_row(const enum kind K, struct rounding R, const struct order_lanes *o, REAL *lane,
                       bool *begun, const REAL *decay, const struct tile *a, int r, const REAL *b,
                       int step_b)
@@ -78,7 +78,7 @@ INLINE REAL row_lanes(const enum kind K, struct rounding R, const struct order_l
     return lane[0];
 }
 
-/* Row r of dst, its lanes apart: they go on, rescaled first where there is a decay; or begin anew. */
+/* Row r of dst, its lanes apart: they go on, rescaled where there is a decay; or begin anew. */
 INLINE void lanes_apart(const enum kind K, struct rounding R, const struct order_lanes *o,
                         REAL *lane, bool anew, const REAL *decay, const struct tile *a, int r)
 {
@@ -271,8 +271,9 @@ static void body_fold(const struct run *r, const struct call *c)
         [VERB_TAKE] = body_take, [VERB_FILL] = body_fill, \
         [VERB_CONSTANT] = body_constant, [VERB_ROUND_AT] = body_round_at, \
         [VERB_MMA_ABT] = body_mma_abt, [VERB_MMA_AB] = body_mma_ab, [VERB_MMA_ATB] = body_mma_atb, \
-        [VERB_ADD] = body_add, [VERB_SUB] = body_sub, [VERB_MUL] = body_mul, [VERB_FMA] = body_fma, \
-        [VERB_DIV] = body_div, [VERB_RCP] = body_rcp, [VERB_MAX] = body_max, \
+        [VERB_ADD] = body_add, [VERB_SUB] = body_sub, [VERB_MUL] = body_mul, \
+        [VERB_FMA] = body_fma, [VERB_DIV] = body_div, [VERB_RCP] = body_rcp, \
+        [VERB_MAX] = body_max, \
         [VERB_EXP_SHIFT] = body_exp_shift, [VERB_EXP] = body_exp, [VERB_EXP2] = body_exp2, \
         [VERB_LOG] = body_log, [VERB_LOG2] = body_log2, [VERB_TANH] = body_tanh, \
         [VERB_ROW_MAX] = body_row_max, [VERB_ROW_SUM] = body_row_sum, \

@@ -54,7 +54,8 @@ static float nan_of(const struct mma_step *s)
 }
 
 /* NaN, infinity or 0: what the terms that are not finite make of the sum. */
-static double special_sum(const struct mma_step *s, const double *a, const double *b, int n, double c)
+static double special_sum(const struct mma_step *s, const double *a, const double *b, int n,
+                          double c)
 {
     bool nan = isnan(c), plus = c == INFINITY, minus = c == -INFINITY;
     for (int k = 0; k < n; k++) {
@@ -97,8 +98,8 @@ static float converted(const struct mma_step *s, int64_t sum, int last)
 }
 
 /* Floats taken apart, as arrays so that the compiler may take several at once:
-   x = (-1)^minus significand 2^(power - 23), aligned by `exponent`, which a subnormal number's power
-   does not lower beneath the format's least. */
+   x = (-1)^minus significand 2^(power - 23), aligned by `exponent`, which a subnormal number's
+   power does not lower beneath the format's least. */
 struct parts {
     uint32_t significand[MMA_MOST_L];
     int32_t power[MMA_MOST_L], exponent[MMA_MOST_L], minus[MMA_MOST_L];
@@ -165,14 +166,14 @@ static int largest_exponent(const struct mma_step *s, const struct terms *t)
     const int count_zeros = s->count_zeros, e_zero = s->e_zero;
     int top = NO_EXPONENT;
     for (int k = 0; k <= s->L; k++) {
-        int exponent = t->zero[k] & !count_zeros ? e_zero : t->exponent[k];
+        int exponent = (t->zero[k] & !count_zeros) ? e_zero : t->exponent[k];
         top = exponent > top ? exponent : top;
     }
     return top;
 }
 
-/* The sum of the terms, each cut toward zero to units of 2^last.  2^last is far above the last place
-   of every term that is not zero, so that shifts go one way. */
+/* The sum of the terms, each cut toward zero to units of 2^last.  2^last is far above the last
+   place of every term that is not zero, so that shifts go one way. */
 static int64_t cut_sum(const struct terms *t, int count, int last)
 {
     int64_t sum = 0;
@@ -203,7 +204,8 @@ static float without(uint32_t unread, float x)
     return float_of_bits(bits_of_float(x) & ~unread);
 }
 
-static float special_floats(const struct mma_step *s, const float *a, const float *b, int n, float c)
+static float special_floats(const struct mma_step *s, const float *a, const float *b, int n,
+                            float c)
 {
     double x[MMA_MOST_L], y[MMA_MOST_L];
     for (int k = 0; k < n; k++) {

@@ -1,13 +1,13 @@
 /* mma.h: tensor cores: an order's unit, and one fused step of it in plain integers.
 
-   A step takes up to L products and an accumulator.  Each term is exact; a normal factor is a number
-   in [1,2) times 2^e, a subnormal one keeps its format's least e, and a product is not normalised.
-   Every term is cut toward zero to a multiple of 2^(e_max - F), e_max being the largest exponent of
-   a term that is not zero, or e_zero if that is larger and some term is zero.  The cut terms are
-   added exactly and the sum is cut to the output's format (fp16: rounded to nearest even).
-   NaN, 0 inf and inf - inf give 7FFFFFFF (fp16: its own all-ones NaN); an exact cancellation +0.
-   A chain of steps is a sum over more than L products.  Parameters and evidence: mma.def.
-   Valid C++17. */
+   A step takes up to L products and an accumulator.  Each term is exact; a normal factor is a
+   number in [1,2) times 2^e, a subnormal one keeps its format's least e, and a product is not
+   normalised.  Every term is cut toward zero to a multiple of 2^(e_max - F), e_max being the
+   largest exponent of a term that is not zero, or e_zero if that is larger and some term is zero.
+   The cut terms are added exactly and the sum is cut to the output's format (fp16: rounded to
+   nearest even).  NaN, 0 inf and inf - inf give 7FFFFFFF (fp16: its own all-ones NaN); an exact
+   cancellation +0.  A chain of steps is a sum over more than L products.  Parameters and evidence:
+   mma.def.  Valid C++17. */
 #ifndef FLASHULP_MMA_H
 #define FLASHULP_MMA_H
 
@@ -84,6 +84,7 @@ struct mma_step mma_step_of(const struct mma *m, struct mma_factor a, struct mma
 /* c + a[0] b[0] + ... + a[n - 1] b[n - 1], n <= L; the products that are missing are +0. */
 float mma_dot_add(const struct mma_step *s, const float *a, const float *b, int n, float c);
 /* The same for factors and accumulators of any width: counterfactual runs. */
-double mma_dot_add_wide(const struct mma_step *s, const double *a, const double *b, int n, double c);
+double mma_dot_add_wide(const struct mma_step *s, const double *a, const double *b, int n,
+                        double c);
 
 #endif

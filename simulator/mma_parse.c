@@ -28,7 +28,7 @@ static const char *const type_names[] = {
 };
 
 static const struct mma_info infos[] = {
-#define MMA(unit, type, L, F, fraction, e_zero, e_zero_fp16, evidence)                              \
+#define MMA(unit, type, L, F, fraction, e_zero, e_zero_fp16, evidence)                             \
     {MMA_##unit, MMA_TYPE_##type, L, F, fraction, e_zero, e_zero_fp16, evidence},
 #include "simulator/mma.def"
 #undef MMA
@@ -102,7 +102,8 @@ static int word_at(const char *what, const char **at, const char *ends, const ch
 {
     char word[32], all[160] = "";
     size_t length = strcspn(*at, ends);
-    snprintf(word, sizeof word, "%.*s", (int)(length < sizeof word ? length : sizeof word - 1), *at);
+    snprintf(word, sizeof word, "%.*s", (int)(length < sizeof word ? length : sizeof word - 1),
+             *at);
     *at += length;
     for (int i = 0; i < count; i++) {
         size_t used = strlen(all);
@@ -143,7 +144,8 @@ static bool read_switch(struct mma *m, const char **at, struct message *why)
         return false;
     *at += **at == '=';
     size_t length = strcspn(*at, ",");
-    snprintf(value, sizeof value, "%.*s", (int)(length < sizeof value ? length : sizeof value - 1), *at);
+    snprintf(value, sizeof value, "%.*s", (int)(length < sizeof value ? length : sizeof value - 1),
+             *at);
     *at += length;
     bool good = which == SWITCH_ZEROS    ? choice(value, "excluded", "counted", &m->count_zeros)
                 : which == SWITCH_E_ZERO ? e_zero_from(m, value)

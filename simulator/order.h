@@ -1,21 +1,21 @@
 /* order.h: how the terms of a sum are put together: the parenthesis tree.
 
    seq        a chain that starts at the accumulator: ((acc + t0) + t1) + ...
-   pairwise   the terms by halves (the left half has ceil(n/2)), then one addition to the accumulator
+   pairwise   the terms by halves (the left half has ceil(n/2)), then one addition to that
    tree       an explicit tree over the terms, then one addition to the accumulator
    lanes      as the lanes of a warp do it: each adds up its own columns, then a butterfly
    mma        as a tensor core does it: a chain of fused, truncated dot products (mma.h)
 
-   A tree is written as nested chains of term numbers: "((0 1) (2 3))" is (t0+t1)+(t2+t3), "(3 1 2 0)"
-   the chain ((t3+t1)+t2)+t0.
+   A tree is written as nested chains of term numbers: "((0 1) (2 3))" is (t0+t1)+(t2+t3),
+   "(3 1 2 0)" the chain ((t3+t1)+t2)+t0.
 
    lanes:OWNERS:[fused:]OFFSETS.  OWNERS says whose column c is: quad = (c/2) mod 4, modN = c mod N,
-   or a table "(0 0 1 1)", repeated.  For each offset o in turn every lane becomes a_i + a_(i xor o);
-   the sum is lane 0's.  A destination with one column for each lane keeps the lanes apart: lane t
-   goes on from column t, and no butterfly follows until `fold`.  `fused` matters only where the sum
-   is rescaled: a lane's first own column p enters as fma(l, decay, p); otherwise l decay is rounded
-   first.  A destination with one column takes the butterfly's result in one addition.
-   Valid C++17. */
+   or a table "(0 0 1 1)", repeated.  For each offset o in turn every lane becomes
+   a_i + a_(i xor o); the sum is lane 0's.  A destination with one column for each lane keeps them
+   apart: lane t goes on from column t, and no butterfly follows until `fold`.  `fused` matters only
+   where the sum is rescaled: a lane's first own column p enters as fma(l, decay, p); otherwise
+   l decay is rounded first.  A destination with one column takes the butterfly's result in one
+   addition.  Valid C++17. */
 #ifndef FLASHULP_ORDER_H
 #define FLASHULP_ORDER_H
 

@@ -13,7 +13,8 @@
 
 enum { MOST_LANES = ORDER_MOST_LANES, MOST_COLUMNS = 1 << 16, MOST_OFFSETS = 10 };
 
-static const char form[] = "lanes:quad:2,1, lanes:mod32:16,8,4,2,1 or \"lanes:(0 0 1 1):1\" is right";
+static const char form[] =
+    "lanes:quad:2,1, lanes:mod32:16,8,4,2,1 or \"lanes:(0 0 1 1):1\" is right";
 
 /* The number at *at, which moves past it; -1: none, or beyond `most`. */
 static int number_at(const char **at, int most)
@@ -54,8 +55,8 @@ static bool owners(struct order_lanes *o, const char *text, const char **at, str
     if (**at == '(')
         return table_owners(o, text, at, why);
     if (!quad && strncmp(*at, "mod", 3) != 0)
-        return refuse(why, "order \"%.60s\": the owners are quad, modN or a table of lanes; %s", text,
-                      form);
+        return refuse(why, "order \"%.60s\": the owners are quad, modN or a table of lanes; %s",
+                      text, form);
     *at += quad ? 4 : 3;
     o->lanes = quad ? 4 : number_at(at, MOST_LANES);
     if (o->lanes < 0)
@@ -99,9 +100,10 @@ static bool butterfly(struct order_lanes *o, const char *text, const char *at, s
         if (*at == '\0')
             break;
     }
-    return refuse(why, "order \"%.60s\": a butterfly over %d lanes takes %d offsets below %d that "
-                  "bring each lane's sum to lane 0 once: %d, and half of each before", text, o->lanes,
-                  needed, o->lanes, o->lanes / 2);
+    return refuse(why,
+                  "order \"%.60s\": a butterfly over %d lanes takes %d offsets below %d that "
+                  "bring each lane's sum to lane 0 once: %d, and half of each before",
+                  text, o->lanes, needed, o->lanes, o->lanes / 2);
 }
 
 static bool read_lanes(struct order_lanes *o, const char *text, struct message *why)
@@ -113,8 +115,10 @@ static bool read_lanes(struct order_lanes *o, const char *text, struct message *
     if (!owners(o, text, &at, why))
         return false;
     if (o->lanes < 2 || o->lanes > MOST_LANES || (o->lanes & (o->lanes - 1)) != 0)
-        return refuse(why, "order \"%.60s\": %d lanes; their number must be a power of two from 2 to "
-                      "%d", text, o->lanes, (int)MOST_LANES);
+        return refuse(why,
+                      "order \"%.60s\": %d lanes; their number must be a power of two from 2 to "
+                      "%d",
+                      text, o->lanes, (int)MOST_LANES);
     if (*at++ != ':')
         return refuse(why, "order \"%.60s\": a colon and the butterfly's offsets must follow the "
                       "owners; %s", text, form);

@@ -236,8 +236,10 @@ static const char *unit_formats(const struct mma_info *info, const char **fit)
     bool bf16 = mma_takes(info, FORMAT_BF16);
     *fit = info->type == MMA_TYPE_TF32 ? "tf32" : info->type == MMA_TYPE_FP8 ? "e4m3"
            : bf16                      ? "bf16" : "fp16";
-    return info->type == MMA_TYPE_TF32 ? "tf32 or fp32" : info->type == MMA_TYPE_FP8 ? "e4m3 or e5m2"
-           : bf16                      ? "bf16 or fp16" : "fp16";
+    return info->type == MMA_TYPE_TF32  ? "tf32 or fp32"
+           : info->type == MMA_TYPE_FP8 ? "e4m3 or e5m2"
+           : bf16                       ? "bf16 or fp16"
+                                        : "fp16";
 }
 
 static bool factors_fit(const struct policy *p, enum site site, enum site a, enum site b,

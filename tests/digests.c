@@ -43,7 +43,8 @@ static const struct runner {
 
 /* Not summed by keys in a tree: key tiles differ from problem to problem. */
 static const char *const orders[] = {"seq", "pairwise"};
-static const char *const summing[] = {"SCORE_ACC", "ROW_SUM", "OUT_ACC", "COMBINE_SUM", "COMBINE_ACC"};
+static const char *const summing[] = {"SCORE_ACC", "ROW_SUM", "OUT_ACC", "COMBINE_SUM",
+                                      "COMBINE_ACC"};
 
 static const struct policy_row {
     const char *arith;
@@ -54,7 +55,8 @@ static const struct policy_row {
     {"double", POLICY_EXACT}, {"mpfr", POLICY_FP32},
 };
 
-/* As GPUs sum: products in a tensor core, rows by lanes; for FlashAttention-2 and standard attention. */
+/* As GPUs sum: products in a tensor core, rows by lanes; for FlashAttention-2 and standard
+   attention. */
 static const struct gpu_row {
     struct policy_row row;
     const char *products, *rows;

@@ -1,6 +1,7 @@
 /* test_mma.c: the tensor core's step against published vectors and digests, raw NaNs included, in
-   every arithmetic and at every processor level; what is not in the vectors: fp16 accumulators, tf32,
-   fp8, hidden terms, the disputed rows' switches; and the judge of oracle_mma.h over random bits. */
+   every arithmetic and at every processor level; what is not in the vectors: fp16 accumulators,
+   tf32, fp8, hidden terms, the disputed rows' switches; and the judge of oracle_mma.h over random
+   bits. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -71,8 +72,8 @@ static void read_bits(const char *text, enum format f, float *x)
     }
 }
 
-/* The bits of c + a.b by the verb; `format`: of the factors; `output`: of the accumulator.  MPFR has
-   one NaN: the unit's. */
+/* The bits of c + a.b by the verb; `format`: of the factors; `output`: of the accumulator.  MPFR
+   has one NaN: the unit's. */
 static uint32_t by_verb(const struct arithmetic *arith, const char *order, enum format format,
                         enum format output, const float *a, const float *b, int n, float c)
 {
@@ -105,8 +106,8 @@ static void expect(const char *name, const char *order, enum format format, enum
     for (int i = 0; i < arithmetic_count; i++) {
         uint32_t got = by_verb(arithmetics[i], order, format, output, a, b, n, c);
         if (got != want)
-            fail_msg("%s, %s, arithmetic %s (%d): %08X, want %08X", name, order, arithmetics[i]->name,
-                     i, (unsigned)got, (unsigned)want);
+            fail_msg("%s, %s, arithmetic %s (%d): %08X, want %08X", name, order,
+                     arithmetics[i]->name, i, (unsigned)got, (unsigned)want);
     }
 }
 
@@ -207,21 +208,26 @@ static const struct hand_row {
     float a[4], b[4], c;
     uint32_t want;
 } hand_rows[] = {
-    {"fp16 sum to nearest, tie to even", "mma@sm90", FORMAT_FP16, FORMAT_FP16, 1, {0x1p-11f}, {1}, 1,
+    {"fp16 sum to nearest, tie to even", "mma@sm90", FORMAT_FP16, FORMAT_FP16, 1, {0x1p-11f}, {1},
+     1,
      0x3F800000},
-    {"fp16 sum to nearest, tie upward", "mma@sm90", FORMAT_FP16, FORMAT_FP16, 1, {0x1.8p-10f}, {1}, 1,
+    {"fp16 sum to nearest, tie upward", "mma@sm90", FORMAT_FP16, FORMAT_FP16, 1, {0x1.8p-10f}, {1},
+     1,
      0x3F804000},
-    {"fp16 sum above the tie", "mma@sm90", FORMAT_FP16, FORMAT_FP16, 2, {0x1p-11f, 0x1p-15f}, {1, 1}, 1,
+    {"fp16 sum above the tie", "mma@sm90", FORMAT_FP16, FORMAT_FP16, 2, {0x1p-11f, 0x1p-15f},
+     {1, 1}, 1,
      0x3F802000},
     {"fp16 overflow", "mma@sm80", FORMAT_FP16, FORMAT_FP16, 1, {0x1p15f}, {2}, 0, 0x7F800000},
     {"fp16 just below overflow", "mma@sm80", FORMAT_FP16, FORMAT_FP16, 2, {0x1.ffcp15f, 0x1.ep3f},
      {1, 1}, 0, 0x477FE000},
-    {"fp16 at overflow's tie", "mma@sm80", FORMAT_FP16, FORMAT_FP16, 2, {0x1.ffcp15f, 16}, {1, 1}, 0,
+    {"fp16 at overflow's tie", "mma@sm80", FORMAT_FP16, FORMAT_FP16, 2, {0x1.ffcp15f, 16}, {1, 1},
+     0,
      0x7F800000},
     {"fp16 subnormal sum", "mma@sm80", FORMAT_FP16, FORMAT_FP16, 1, {0x1p-14f}, {0x1.8p-10f}, 0,
      0x34000000},
     {"fp16 NaN", "mma@sm80", FORMAT_FP16, FORMAT_FP16, 1, {INFINITY}, {0}, 0, 0x7FFFE000},
-    {"fp16 sums in fp32 are cut", "mma@sm90", FORMAT_FP16, FORMAT_FP32, 1, {0x1.8p-12f}, {0x1p-12f}, 1,
+    {"fp16 sums in fp32 are cut", "mma@sm90", FORMAT_FP16, FORMAT_FP32, 1, {0x1.8p-12f},
+     {0x1p-12f}, 1,
      0x3F800000},
     /* a subnormal fp16 keeps exponent -14: 2^-24 2^-24 has exponent -28, F = 24 reaches 2^-52 */
     {"fp16 subnormals are not normalised", "mma@sm80", FORMAT_FP16, FORMAT_FP32, 2,
@@ -232,19 +238,23 @@ static const struct hand_row {
      0x27800000},
     {"tf32 does not read 13 bits", "mma@sm80/tf32", FORMAT_FP32, FORMAT_FP32, 1, {0x1.003ffep0f},
      {0x1.0021p0f}, 0, 0x3F800000},
-    {"tf32 reads the bit above", "mma@sm90/tf32", FORMAT_FP32, FORMAT_FP32, 1, {0x1.004002p0f}, {1}, 0,
+    {"tf32 reads the bit above", "mma@sm90/tf32", FORMAT_FP32, FORMAT_FP32, 1, {0x1.004002p0f},
+     {1}, 0,
      0x3F802000},
     {"tf32 steps of 4 on sm80", "mma@sm80/tf32", FORMAT_TF32, FORMAT_FP32, 4,
      {1, 0x1p-24f, 0x1p-24f, 0x1p-25f}, {1, 1, 1, 1}, 0, 0x3F800001},
-    {"fp8 cut to 13 bits", "mma@sm89/fp8", FORMAT_E4M3, FORMAT_FP32, 2, {1, 0x1p-7f}, {1, 0x1.cp-6f}, 0,
+    {"fp8 cut to 13 bits", "mma@sm89/fp8", FORMAT_E4M3, FORMAT_FP32, 2, {1, 0x1p-7f},
+     {1, 0x1.cp-6f}, 0,
      0x3F800400},
     {"fp8 cut to 13 bits, below 2", "mma@sm90/fp8", FORMAT_E4M3, FORMAT_FP32, 3,
      {1, 0x1p-7f, 0x1p-7f}, {1, 0x1p-6f, 0x1p-7f}, 0, 0x3F800400},
     {"fp8 on sm100 keeps fp32", "mma@sm100/fp8", FORMAT_E4M3, FORMAT_FP32, 3,
      {1, 0x1p-7f, 0x1p-7f}, {1, 0x1p-6f, 0x1p-7f}, 0, 0x3F800600},
-    {"fp8 cuts its accumulator", "mma@sm90/fp8", FORMAT_E5M2, FORMAT_FP32, 1, {0}, {0}, 0x1.fffffep0f,
+    {"fp8 cuts its accumulator", "mma@sm90/fp8", FORMAT_E5M2, FORMAT_FP32, 1, {0}, {0},
+     0x1.fffffep0f,
      0x3FFFFC00},
-    {"fp8 unnormalised subnormals", "mma@sm89/fp8", FORMAT_E4M3, FORMAT_FP32, 1, {0x1p-9f}, {0x1p-9f},
+    {"fp8 unnormalised subnormals", "mma@sm89/fp8", FORMAT_E4M3, FORMAT_FP32, 1, {0x1p-9f},
+     {0x1p-9f},
      0x1p-26f, 0x36800000},
     {"nothing hidden is multiplied", "mma@sm90", FORMAT_BF16, FORMAT_FP32, 1, {0}, {0}, -0.0f, 0},
 };
@@ -341,7 +351,8 @@ static void equal_judge(void **state)
             uint32_t want = bits_of_float(oracle_mma(rows[i].unit, type, a, 1, b, 1, count, c));
             if (got != want)
                 fail_msg("%s, %s, case %d of %d terms: %08X, the judge %08X", rows[i].order,
-                         format_info(rows[i].format)->name, n, count, (unsigned)got, (unsigned)want);
+                         format_info(rows[i].format)->name, n, count, (unsigned)got,
+                         (unsigned)want);
         }
 }
 

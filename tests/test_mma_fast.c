@@ -1,7 +1,7 @@
-/* test_mma_fast.c: a tensor core's matrix products, sixteen outputs at once, against its plain form:
-   every processor level and the double arithmetic, over random tiles whose exponents are raw, narrow
-   (cancellation), at the fast form's own limits, subnormal or special; with and without intervals,
-   widths and depths that fill no block.  The published digests again, through the verb.
+/* test_mma_fast.c: a tensor core's matrix products, sixteen outputs at once, against its plain
+   form: every processor level and the double arithmetic, over random tiles whose exponents are
+   raw, narrow (cancellation), at the fast form's own limits, subnormal or special; with and
+   without intervals, widths and depths that fill no block.  The published digests again, through the verb.
    A million outputs a level in quick, a hundred million in full. */
 #include <math.h>
 #include <setjmp.h>
@@ -45,26 +45,31 @@ static int below(uint64_t *state, int n)
 
 /* How a tile's numbers are spread: exponents `middle` +- spread / 2, or raw bits; one in `odd_one`
    is zero, subnormal or special. */
+enum { ALL_LARGE = -1 }; /* positive numbers just below a power of two: the largest sums */
+
 static const struct spread {
     int middle, spread, odd_one;
 } spreads[] = {
     {0, 0, 1}, /* raw */
     {0, 1, 1000}, {0, 4, 1000}, {0, 16, 1000}, {-10, 30, 50}, {0, 60, 200}, {0, 2, 3},
     {-45, 3, 1000}, {-44, 6, 100}, {50, 3, 1000}, {49, 6, 100}, {-63, 8, 100}, {63, 4, 1000},
-    {-120, 20, 100}, {-7, 14, 20},
+    {-120, 20, 100}, {-7, 14, 20}, {0, ALL_LARGE, 1000},
 };
 
 static float draw(uint64_t *state, enum format f, const struct spread *s)
 {
     const struct format_info *info = format_info(f);
     uint64_t x = splitmix(state);
-    int exponent = s->middle + (s->spread > 0 ? (int)(x >> 8 & 255) % s->spread - s->spread / 2 : 0);
+    int exponent =
+        s->middle + (s->spread > 0 ? (int)(x >> 8 & 255) % s->spread - s->spread / 2 : 0);
     if (below(state, s->odd_one) == 0) {
         int bits = info->bits == 32 ? 32 : info->bits;
         uint64_t raw = splitmix(state) >> (64 - bits);
         return (float)format_decode(f, f == FORMAT_TF32 ? raw & ~UINT64_C(0x1FFF) : raw);
     }
     double fraction = 1 + ldexp((double)(x >> 40), -24);
+    if (s->spread == ALL_LARGE)
+        return (float)(ldexp(2, s->middle) - ldexp(1, s->middle + 1 - info->precision));
     exponent = exponent < info->emin ? info->emin : exponent > info->emax ? info->emax : exponent;
     return (float)format_round(f, ldexp(x >> 63 ? -fraction : fraction, exponent), false);
 }
@@ -133,9 +138,9 @@ static void tiles_new(struct tiles *t, const struct arithmetic *arith, const str
     if (!order_parse(unit->order, &t->policy.site[SITE_OUT_ACC].order, &why) ||
         !run_new(&t->run, arith, &t->policy, 53, &why))
         fail_msg("%s", why.text);
-    t->step = mma_step_of(t->policy.site[SITE_OUT_ACC].order.mma,
-                          (struct mma_factor){unit->factor, 0}, (struct mma_factor){unit->factor, 0},
-                          FORMAT_FP32);
+    t->step =
+        mma_step_of(t->policy.site[SITE_OUT_ACC].order.mma, (struct mma_factor){unit->factor, 0},
+                    (struct mma_factor){unit->factor, 0}, FORMAT_FP32);
     t->verb = (enum verb[]){VERB_MMA_AB, VERB_MMA_ABT, VERB_MMA_ATB}[below(state, 3)];
     t->rows = 1 + below(state, ROWS);
     t->cols = below(state, 2) ? 16 : 1 + below(state, COLUMNS);
@@ -144,7 +149,8 @@ static void tiles_new(struct tiles *t, const struct arithmetic *arith, const str
     t->a = drawn(&t->run, turned ? t->depth : t->rows, turned ? t->rows : t->depth, unit->factor, s,
                  state);
     bool abt = t->verb == VERB_MMA_ABT;
-    t->b = drawn(&t->run, abt ? t->cols : t->depth, abt ? t->depth : t->cols, unit->factor, s, state);
+    t->b =
+        drawn(&t->run, abt ? t->cols : t->depth, abt ? t->depth : t->cols, unit->factor, s, state);
     t->d = drawn(&t->run, t->rows, t->cols, FORMAT_EXACT, s, state);
     if (!abt && below(state, 3) == 0)
         hide_some(t->a, state);
@@ -185,11 +191,12 @@ static int compare(const struct arithmetic *arith, uint64_t seed)
     for (int n = 0; n < t.rows * t.cols; n++) {
         float got = (float)tile_get(&t.run, t.d, n / t.cols, n % t.cols);
         if (bits_of_float(got) != bits_of_float(want[n]))
-            fail_msg("%s, seed %llu, %s, exponents %d +- %d, verb %d, %dx%dx%d%s: [%d][%d] is %08X, "
-                     "plainly %08X", arith->name, (unsigned long long)seed, unit->order, s->middle,
-                     s->spread / 2, t.verb, t.rows, t.cols, t.depth, t.a->masked ? ", hidden terms" : "",
-                     n / t.cols, n % t.cols, (unsigned)bits_of_float(got),
-                     (unsigned)bits_of_float(want[n]));
+            fail_msg(
+                "%s, seed %llu, %s, exponents %d +- %d, verb %d, %dx%dx%d%s: [%d][%d] is %08X, "
+                "plainly %08X",
+                arith->name, (unsigned long long)seed, unit->order, s->middle, s->spread / 2,
+                t.verb, t.rows, t.cols, t.depth, t.a->masked ? ", hidden terms" : "", n / t.cols,
+                n % t.cols, (unsigned)bits_of_float(got), (unsigned)bits_of_float(want[n]));
     }
     run_free(&t.run);
     return t.rows * t.cols;
@@ -216,7 +223,8 @@ static void equal_plain_form(void **state)
 }
 
 /* Sixteen cases at a time: each is an output on the diagonal of a product of 16 x 16 tiles. */
-static uint64_t digest_by_verb(const struct arithmetic *arith, const char *order, bool near, int cases)
+static uint64_t digest_by_verb(const struct arithmetic *arith, const char *order, bool near,
+                               int cases)
 {
     enum { K = 16 };
     struct run r;

@@ -1,6 +1,6 @@
-/* test_order.c: orders as text: lanes and mma read and written back, refusals in whole sentences, and
-   what a policy refuses about a tensor core's factors.  Trees: test_policy.c; sums: test_order_lanes.c,
-   test_mma.c. */
+/* test_order.c: orders as text: lanes and mma read and written back, refusals in whole sentences,
+   and what a policy refuses about a tensor core's factors.  Trees: test_policy.c; sums:
+   test_order_lanes.c, test_mma.c. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -26,7 +26,8 @@ static void test_lanes(void **state)
         {"lanes:quad:2,1", 4, 8, {0, 0, 1, 1, 2, 2, 3, 3}, 2, {2, 1}, false, false},
         {"lanes:quad:fused:1,3", 4, 8, {0, 0, 1, 1, 2, 2, 3, 3}, 2, {1, 3}, true, false},
         {"lanes:mod4:2,1", 4, 4, {0, 1, 2, 3}, 2, {2, 1}, false, false},
-        {"lanes:mod32:16,8,4,2,1", 32, 32, {0, 1, 2, 3, 4, 5, 6, 7}, 5, {16, 8, 4, 2, 1}, false, false},
+        {"lanes:mod32:16,8,4,2,1", 32, 32, {0, 1, 2, 3, 4, 5, 6, 7}, 5, {16, 8, 4, 2, 1}, false,
+         false},
         {"lanes:(0 1 1 0 0):fused:1", 2, 5, {0, 1, 1, 0, 0}, 1, {1}, true, true},
         {"lanes:( 3  0 ):1,2", 4, 2, {3, 0}, 2, {1, 2}, false, true},
     };
@@ -53,8 +54,8 @@ static void test_lanes(void **state)
 #define LANES "; lanes:quad:2,1, lanes:mod32:16,8,4,2,1 or \"lanes:(0 0 1 1):1\" is right"
 #define TABLE ": a table of owners is lane numbers from 0 to 1023 in parentheses: (0 0 1 1)"
 #define OFFSETS(n, k, half)                                                                        \
-    ": a butterfly over " n " lanes takes " k " offsets below " n " that bring each lane's sum to " \
-    "lane 0 once: " half ", and half of each before"
+    ": a butterfly over " n " lanes takes " k " offsets below " n " that bring each lane's sum "   \
+    "to lane 0 once: " half ", and half of each before"
 #define POWER " lanes; their number must be a power of two from 2 to 1024"
 
 static const struct refusal {
@@ -69,7 +70,8 @@ static const struct refusal {
     {"lanes:quad2:1",
      "order \"lanes:quad2:1\": a colon and the butterfly's offsets must follow the owners" LANES},
     {"lanes:mod:1", "order \"lanes:mod:1\": mod takes a number of lanes from 2 to 1024: mod32"},
-    {"lanes:mod2048:1", "order \"lanes:mod2048:1\": mod takes a number of lanes from 2 to 1024: mod32"},
+    {"lanes:mod2048:1",
+     "order \"lanes:mod2048:1\": mod takes a number of lanes from 2 to 1024: mod32"},
     {"lanes:mod99999999999:1",
      "order \"lanes:mod99999999999:1\": mod takes a number of lanes from 2 to 1024: mod32"},
     {"lanes:mod1:1", "order \"lanes:mod1:1\": 1" POWER},
@@ -81,8 +83,8 @@ static const struct refusal {
     {"lanes:(0 -1):1", "order \"lanes:(0 -1):1\"" TABLE},
     {"lanes:(0 1", "order \"lanes:(0 1\"" TABLE},
     {"lanes:(0,1):1", "order \"lanes:(0,1):1\"" TABLE},
-    {"lanes:quad:", "order \"lanes:quad:\": the butterfly's offsets are numbers with commas between "
-                    "them" LANES},
+    {"lanes:quad:", "order \"lanes:quad:\": the butterfly's offsets are numbers with commas "
+                    "between them" LANES},
     {"lanes:quad:2 1", "order \"lanes:quad:2 1\": the butterfly's offsets are numbers with commas "
                        "between them" LANES},
     {"lanes:quad:2,", "order \"lanes:quad:2,\": the butterfly's offsets are numbers with commas "
@@ -95,16 +97,18 @@ static const struct refusal {
     {"lanes:mod8:3,5,6", "order \"lanes:mod8:3,5,6\"" OFFSETS("8", "3", "4")},
     {"mma", "order mma needs a unit: mma@sm90, mma@sm80/tf32 (flashulp list units)"},
     {"mma:sm90", "order mma needs a unit: mma@sm90, mma@sm80/tf32 (flashulp list units)"},
-    {"mma@", "order mma: no unit is called \"\"; there are sm70, sm75, sm80, sm86, sm89, sm90, sm100, "
-             "sm120"},
+    {"mma@", "order mma: no unit is called \"\"; there are sm70, sm75, sm80, sm86, sm89, sm90, "
+             "sm100, sm120"},
     {"mma@sm91", "order mma: no unit is called \"sm91\"; did you mean sm90?"},
     {"mma@SM90", "order mma: no unit is called \"SM90\"; did you mean sm90?"},
     {"mma@sm90/", "order mma: no operand type is called \"\"; there are 16bit, tf32, fp8"},
     {"mma@sm90/bf16", "order mma: no operand type is called \"bf16\"; there are 16bit, tf32, fp8"},
-    {"mma@sm70/tf32", "order mma@sm70/tf32: Volta has no tf32; flashulp list units says what there is"},
-    {"mma@sm80/fp8", "order mma@sm80/fp8: Ampere has no fp8; flashulp list units says what there is"},
-    {"mma@sm120/fp8", "order mma@sm120/fp8: how sm120 adds fp8 products is not established; flashulp "
-                      "list units says what there is"},
+    {"mma@sm70/tf32",
+     "order mma@sm70/tf32: Volta has no tf32; flashulp list units says what there is"},
+    {"mma@sm80/fp8",
+     "order mma@sm80/fp8: Ampere has no fp8; flashulp list units says what there is"},
+    {"mma@sm120/fp8", "order mma@sm120/fp8: how sm120 adds fp8 products is not established; "
+                      "flashulp list units says what there is"},
     {"mma@sm90,zero=counted", "order mma: no switch is called \"zero\"; did you mean zeros?"},
     {"mma@sm90,zeros", "order mma: zeros=: excluded, counted is right"},
     {"mma@sm90,zeros=no", "order mma: zeros=no: excluded, counted is right"},
@@ -147,8 +151,8 @@ static void test_mma(void **state)
         {"mma@sm100/fp8", MMA_SM100, MMA_TYPE_FP8, 32, 25, 23, false, false, 0},
         {"mma@sm120/tf32", MMA_SM120, MMA_TYPE_TF32, 8, 25, 23, false, false, 0},
         {"mma@sm90,zeros=counted", MMA_SM90, MMA_TYPE_16BIT, 16, 25, 23, true, false, 0},
-        {"mma@sm90/16bit,minus-zero=lost,e-zero=-126,zeros=excluded", MMA_SM90, MMA_TYPE_16BIT, 16, 25,
-         23, false, true, -126},
+        {"mma@sm90/16bit,minus-zero=lost,e-zero=-126,zeros=excluded", MMA_SM90, MMA_TYPE_16BIT, 16,
+         25, 23, false, true, -126},
     };
     for (size_t i = 0; i < COUNT(rows); i++) {
         struct message why;
@@ -172,8 +176,8 @@ static void test_mma(void **state)
     }
 }
 
-/* Each unit has a row or a reason for every type; e_zero of 16-bit and tf32 rows is -108 - F, of fp16
-   accumulators 3 - F. */
+/* Each unit has a row or a reason for every type; e_zero of 16-bit and tf32 rows is -108 - F, of
+   fp16 accumulators 3 - F. */
 static void test_table(void **state)
 {
     (void)state;
@@ -212,7 +216,8 @@ static const struct policy_row {
     {POLICY_GPU_BF16, {NULL}, "SCORE_ACC=mma@sm75", SITE_EXP,
      "--order SCORE_ACC=mma@sm75 multiplies fp16, and INPUT is bf16: --set INPUT=fp16"},
     {POLICY_GPU_BF16, {NULL}, "SCORE_ACC=mma@sm80/tf32", SITE_EXP,
-     "--order SCORE_ACC=mma@sm80/tf32 multiplies tf32 or fp32, and INPUT is bf16: --set INPUT=tf32"},
+     "--order SCORE_ACC=mma@sm80/tf32 multiplies tf32 or fp32, and INPUT is bf16: --set "
+     "INPUT=tf32"},
     {POLICY_GPU_BF16, {NULL}, "OUT_ACC=mma@sm89/fp8", SITE_EXP,
      "--order OUT_ACC=mma@sm89/fp8 multiplies e4m3 or e5m2, and PROB is bf16: --set PROB=e4m3"},
     {POLICY_GPU_BF16, {"PROB=fp16"}, "OUT_ACC=mma@sm90", SITE_EXP,

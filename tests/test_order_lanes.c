@@ -1,6 +1,6 @@
-/* test_order_lanes.c: sums as the lanes of a warp take them, at every processor level, against a flat
-   statement of each verb: which lane owns a column, its chain, the butterfly as a recursion, what is
-   fused.  Then FlashAttention-2's row sum written out by hand: (s0 + s2) + (s1 + s3). */
+/* test_order_lanes.c: sums as the lanes of a warp take them, at every processor level, against a
+   flat statement of each verb: which lane owns a column, its chain, the butterfly as a recursion,
+   what is fused.  Then FlashAttention-2's row sum written out by hand: (s0 + s2) + (s1 + s3). */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -134,7 +134,8 @@ static float at(const struct tile *t, int row, int col)
 }
 
 /* What the verb's output (i, j) adds up. */
-static struct terms terms_of(enum verb verb, const struct tile *a, const struct tile *b, int i, int j)
+static struct terms terms_of(enum verb verb, const struct tile *a, const struct tile *b, int i,
+                             int j)
 {
     struct terms t = {.count = verb == VERB_MMA_ATB ? a->rows : a->cols};
     t.product = verb == VERB_ROW_DOT || verb == VERB_MMA_AB || verb == VERB_MMA_ABT ||
@@ -166,7 +167,8 @@ static float wanted(const struct row *row, enum verb verb, bool apart, float bef
         return after(row, t.x, 0, row->offsets);
     }
     float sum = whole(row, &t);
-    if (verb == VERB_FOLD || verb == VERB_MMA_ABT || (verb == VERB_ROW_SUM_RESCALED && decay == NULL))
+    if (verb == VERB_FOLD || verb == VERB_MMA_ABT ||
+        (verb == VERB_ROW_SUM_RESCALED && decay == NULL))
         return sum;
     if (verb == VERB_ROW_SUM_RESCALED)
         return row->fused ? fmaf(before, *decay, sum) : before * *decay + sum;
@@ -177,8 +179,8 @@ struct operands {
     struct tile *dst, *a, *b;
 };
 
-static struct operands draw_operands(struct run *r, enum verb verb, const struct row *row, bool apart,
-                                     uint64_t *state)
+static struct operands draw_operands(struct run *r, enum verb verb, const struct row *row,
+                                     bool apart, uint64_t *state)
 {
     int n = 1 + (int)draw_below(state, MOST), height = 1 + (int)draw_below(state, 9);
     int width = 1 + (int)draw_below(state, 40);

@@ -40,8 +40,8 @@ static void unit_new(struct unit *u, const char *order)
         abort();
     if (!u->chain)
         u->step = mma_step_of(u->policy.site[SITE_SCORE_ACC].order.mma,
-                              (struct mma_factor){FORMAT_BF16, 0}, (struct mma_factor){FORMAT_BF16, 0},
-                              FORMAT_FP32);
+                              (struct mma_factor){FORMAT_BF16, 0},
+                              (struct mma_factor){FORMAT_BF16, 0}, FORMAT_FP32);
     u->a = tile_new(&u->run, TENSOR_Q, ROWS, DEPTH);
     u->b = tile_new(&u->run, TENSOR_K, COLUMNS, DEPTH);
     u->d = tile_new(&u->run, TENSOR_S, ROWS, COLUMNS);
