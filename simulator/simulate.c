@@ -159,8 +159,7 @@ static void *work_thread(void *argument)
         return NULL; /* the caller has tried already */
     run_units(w, &r);
     run_free(&r);
-    if (w->simulation->arith->thread_done != NULL)
-        w->simulation->arith->thread_done();
+    arith_mpfr.thread_done(); /* every arithmetic's special functions may have used MPFR */
     return NULL;
 }
 
