@@ -67,7 +67,7 @@ struct label {
     double x, y, width;
 };
 
-/* The first line at or below l on which no earlier label stands. */
+/* The first line at or below l on which no mark and no earlier label stands. */
 static double free_line(const struct label *placed, int64_t count, struct label l)
 {
     for (int64_t i = 0; i < count; i++) {
@@ -89,7 +89,8 @@ int64_t page_map_height(const struct page_block *b)
 void page_draw_map(FILE *out, const struct page_block *b)
 {
     struct window w = window_of(b);
-    struct label label[MOST];
+    struct label label[2 * MOST]; /* the marks, then the labels */
+    int64_t points = b->cells < MOST ? b->cells : MOST;
     int64_t height = page_map_height(b);
     fprintf(out,
             "<svg xmlns=\"http://www.w3.org/2000/svg\" role=\"img\" width=\"%d\" height=\"%" PRId64
@@ -99,12 +100,16 @@ void page_draw_map(FILE *out, const struct page_block *b)
     page_escaped(out, b->text);
     fputs("</title>\n", out);
     draw_ruler(out, &w);
-    for (int64_t i = 0; i < b->cells && i < MOST; i++) {
+    for (int64_t i = 0; i < points; i++) {
         double x = place_x(&w, b->point[i].x), y = place_y(&w, b->point[i].y);
-        label[i] = (struct label){x + 10, y + 4, 7.5 * (double)strlen(b->cell[i])};
-        label[i].y = free_line(label, i, label[i]);
+        label[i] = (struct label){x - 6, y + 4, 12};
         draw_mark(out, b->point[i].mark, x, y);
-        fprintf(out, "<text x=\"%.1f\" y=\"%.1f\">", label[i].x, label[i].y);
+    }
+    for (int64_t i = 0; i < points; i++) {
+        struct label *l = &label[points + i];
+        *l = (struct label){label[i].x + 16, label[i].y, 7.5 * (double)strlen(b->cell[i])};
+        l->y = free_line(label, points + i, *l);
+        fprintf(out, "<text x=\"%.1f\" y=\"%.1f\">", l->x, l->y);
         page_escaped(out, b->cell[i]);
         fputs("</text>\n", out);
     }

@@ -5,7 +5,7 @@
 
 #include "simulator/report_page_parts.h"
 
-enum { LEFT = 70, RIGHT = 180, TOP = 20, BOTTOM = 50, TALL = 380, GAP = 16 };
+enum { LEFT = 70, RIGHT = 180, TOP = 20, BOTTOM = 50, TALL = 380, GAP = 16, CAPTION = 22 };
 
 struct scales {
     double x0, x1, y0, y1; /* powers of ten */
@@ -145,7 +145,7 @@ void page_write_svg(FILE *out, const struct page *p)
     int figures = 0;
     for (const struct page_block *b = p->first; b != NULL; b = b->next)
         if (is_figure(b)) {
-            height += draw(NULL, b) + GAP;
+            height += CAPTION + draw(NULL, b) + GAP;
             only = b;
             figures++;
         }
@@ -160,8 +160,13 @@ void page_write_svg(FILE *out, const struct page *p)
             PAGE_FIGURE_WIDTH, height, PAGE_FIGURE_WIDTH, height);
     for (const struct page_block *b = p->first; b != NULL; b = b->next)
         if (is_figure(b)) {
-            fprintf(out, "<g transform=\"translate(0 %" PRId64 ")\">\n", y);
-            y += draw(out, b) + GAP;
+            fprintf(out,
+                    "<text x=\"8\" y=\"%" PRId64
+                    "\" font-family=\"sans-serif\" font-size=\"13\">",
+                    y + 15);
+            page_escaped(out, b->text);
+            fprintf(out, "</text>\n<g transform=\"translate(0 %" PRId64 ")\">\n", y + CAPTION);
+            y += CAPTION + draw(out, b) + GAP;
             fputs("</g>\n", out);
         }
     fputs("</svg>\n", out);

@@ -244,8 +244,10 @@ static void test_rooflines(void **state)
     page_strip(page_strips(p, 100, "", "strips"), "one");
     char *both = written(page_write_svg, p);
     assert_int_equal(count(both, "<svg"), 3);
-    must_have(both, "height=\"462\" viewBox=\"0 0 930 462\""); /* 380 + 50 + two gaps of 16 */
-    must_have(both, "translate(0 396)");
+    /* 380 + 50, twice a gap of 16 and a caption of 22 */
+    must_have(both, "height=\"506\" viewBox=\"0 0 930 506\"");
+    must_have(both, "translate(0 440)");
+    must_have(both, "roofs &amp; points</text>");
     free(html);
     free(markdown);
     free(svg);
