@@ -109,10 +109,10 @@ demo: deps
 	@$(BUILD) all && tests/demo.sh $(B)
 
 test: deps
-	@$(BUILD) all $(TESTS) && tests/run.sh $(B) quick
+	@$(BUILD) all $(TESTS) $(BENCHES) && tests/run.sh $(B) quick
 
 test-full: deps
-	@$(BUILD) all $(TESTS) && tests/run.sh $(B) full
+	@$(BUILD) all $(TESTS) $(BENCHES) && tests/run.sh $(B) full
 
 test-asan:
 	@$(MAKE) --no-print-directory B=$(B)-asan OPT=-O1 CFLAGS="-g -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer" test

@@ -7,6 +7,7 @@
 #define state_meet unnoted_state_meet
 #define state_begin unnoted_state_begin
 #define state_enter unnoted_state_enter
+#define scale_scores unnoted_scale_scores
 #define scores unnoted_scores
 #define hide_unseen unnoted_hide_unseen
 #define divide_summed unnoted_divide_summed
