@@ -247,8 +247,6 @@ mutant "FA2 LSE to base 2" test_kernels $kernels/fa2_tile.c \
     '/mul(r, s->L, s->L, s->ln2, SITE_LSE);/d'
 mutant "combine's LSE to base 2" test_kernels $kernels/fa2_split.c \
     's/fma_(r, s->L, s->L, s->ln2, g->m, SITE_LSE);/add(r, s->L, s->L, g->m, SITE_LSE);/'
-mutant "combine over other lanes" test_kernels $kernels/fa2_split.c \
-    's/int rows = D % 128 == 0 ? 4/int rows = D % 128 == 0 ? 8/'
 mutant "a group's output rounded to bf16" test_kernels $kernels/fa2_split.c \
     's/round_at(r, s.O, SITE_PARTIAL_OUT);/round_at(r, s.O, SITE_PROB);/'
 mutant "FA1 warps change places" test_kernels $kernels/fa1.c \
@@ -261,7 +259,7 @@ mutant "XQA sum of unrounded weights" test_kernels $kernels/xqa.c \
     's/round_at(r, s->P, SITE_PROB); .*before.*//; s/row_sum(r, s->l, s->P, SITE_ROW_SUM);/& round_at(r, s->P, SITE_PROB);/'
 mutant "XQA hint of warp 2 written" test_kernels $kernels/xqa_gemm1.c \
     's/(warp == 1 || warp == 2)/(warp == 1)/'
-mutant "XQA maxima start at -inf" test_kernels_exact $kernels/xqa.c \
+mutant "XQA maxima start far above" test_kernels $kernels/xqa.c \
     's/static const double safe_start = -1e5;/static const double safe_start = 1e5;/'
 mutant "Triton's partials rounded" test_kernels $kernels/triton_decode.c \
     's/round_at(r, s->O, SITE_PARTIAL_OUT);/round_at(r, s->O, SITE_PROB);/'
@@ -269,8 +267,6 @@ mutant "Triton's scale folded" test_kernels $kernels/triton_tile.c \
     's/mul(r, s->S, s->S, s->scale, SITE_SCORE);/mul(r, s->S, s->S, s->scale, SITE_PROB);/'
 mutant "SGLang splits last to first" test_kernels $kernels/sglang_decode.c \
     's/attend_split(r, x, &s, i, n)/attend_split(r, x, \&s, i, split_count(\&c->plan, x->head->Nk) - 1 - n)/'
-mutant "paged warps in another order" test_kernels $kernels/paged.c \
-    's/static const int warps\[WARPS\] = {0, 2, 1, 3}/static const int warps[WARPS] = {0, 1, 2, 3}/'
 mutant "reducer's partials in fp32" test_kernels $kernels/trtllm_reducer.c \
     's/round_at(r, s->part, SITE_PARTIAL_OUT);//'
 mutant "tutorial's LSE natural" test_kernels $kernels/triton_fa.c \

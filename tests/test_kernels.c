@@ -39,7 +39,7 @@ static struct kernel_case fa_case(const struct kernel_row *row, const struct ker
     bool window = row->left != 0 || row->right != 0;
     return (struct kernel_case){
         .rows = in->rows, .keys = row->shape[2], .dim = row->shape[3], .q = in->q, .k = in->k, .v = in->v,
-        .type = type_of(row), .out = type_of(row),
+        .type = type_of(row), .out = in->wide ? ORACLE_FP32 : type_of(row),
         .scale_value = row->scale != 0 ? row->scale : 1, .scale_root = row->scale != 0 ? 1 : row->shape[3],
         .softcap = (float)row->softcap, .unit = unit_of(in->simulation.kernel.unit),
         .causal = row->causal, .left = window ? row->left : -1, .right = window ? row->right : -1,
@@ -52,7 +52,7 @@ static struct decode_case decode_case(const struct kernel_row *row, const struct
 {
     return (struct decode_case){
         .rows = in->rows, .keys = row->shape[2], .D = row->shape[3], .q = in->q, .k = in->k, .v = in->v,
-        .type = type_of(row), .out = type_of(row),
+        .type = type_of(row), .out = in->wide ? ORACLE_FP32 : type_of(row),
         .scale = (float)(row->scale != 0 ? row->scale : 1 / sqrt((double)row->shape[3])),
         .unit = unit_of(in->simulation.kernel.unit), .splits = in->simulation.kernel.plan.splits};
 }
@@ -266,12 +266,16 @@ static int64_t compare(const struct kernel_row *row, const char *what, const dou
     return differ;
 }
 
-static int64_t judge_row_of(const struct kernel_row *row, uint64_t seed)
+/* Outputs as stored, or (`wide`) before their last rounding, which hides most slips. */
+static int64_t judge_row_of(const struct kernel_row *row, uint64_t seed, bool wide)
 {
     struct kernel_inputs in;
     struct result result;
     struct message why;
     kernel_inputs_new(&in, row, seed);
+    in.wide = wide;
+    if (wide)
+        assert_true(policy_set(&in.simulation.policy, "OUT=fp32", &why));
     int64_t n = (int64_t)in.rows * row->shape[3], differ = 0;
     float *O = calloc((size_t)n + 1, sizeof *O), *lse = calloc((size_t)in.rows + 1, sizeof *lse);
     assert_true(simulate(&in.problem, &in.simulation, &result, &why));
@@ -286,6 +290,13 @@ static int64_t judge_row_of(const struct kernel_row *row, uint64_t seed)
     return differ;
 }
 
+/* XQA at head size 128 ends in a sum of two stored halves, PagedAttention v1 in a stored partition. */
+static bool stored_sum(const struct kernel_row *row)
+{
+    return (strncmp(row->kernel, "xqa", 3) == 0 && row->shape[3] == 128) ||
+           (strncmp(row->kernel, "paged", 5) == 0 && row->shape[2] <= 512);
+}
+
 static void test_oracles(void **state)
 {
     (void)state;
@@ -293,7 +304,8 @@ static void test_oracles(void **state)
     int64_t differ = 0;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (only == NULL || strstr(rows[i].kernel, only) != NULL)
-            differ += judge_row_of(&rows[i], 1000 + i);
+            for (int wide = 0; wide < (stored_sum(&rows[i]) ? 1 : 2); wide++)
+                differ += judge_row_of(&rows[i], 1000 + i, wide);
     assert_int_equal(differ, 0);
 }
 
