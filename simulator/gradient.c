@@ -1,13 +1,11 @@
 /* gradient.c: threads over groups of query heads; see gradient.h. */
 #include "simulator/gradient.h"
 
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "simulator/algorithms/backward.h"
 #include "simulator/simulate_parts.h"
-#include "simulator/watch.h"
 
 struct job {
     const struct problem *problem;
@@ -15,8 +13,6 @@ struct job {
     const struct simulation *simulation;
     struct gradients *gradients;
     int64_t *row_of_unit; /* in forward */
-    int64_t groups;
-    atomic_llong next;
 };
 
 void simulate_backward(struct run *r, const struct simulation *s, struct attention *x,
@@ -74,8 +70,9 @@ static void keep_head(const struct job *job, const struct run *r, const struct a
     keep(r, x->dS_sum, g->dS_sum + at);
 }
 
-static void run_group(const struct job *job, struct run *r, int64_t group)
+static void run_group(struct run *r, void *with, int64_t group)
 {
+    const struct job *job = with;
     const struct problem *p = job->problem;
     int G = (int)(p->Hq / p->Hkv);
     struct attention *x = calloc((size_t)G, sizeof *x);
@@ -92,51 +89,8 @@ static void run_group(const struct job *job, struct run *r, int64_t group)
     int64_t at = ((h->batch * p->Hkv + h->kv_head) * p->Nk + h->k0) * p->D;
     keep(r, x->dK, job->gradients->dK + at);
     keep(r, x->dV, job->gradients->dV + at);
-    run_reset(r);
     free(x);
     free(h);
-}
-
-static void run_groups(struct job *job, struct run *r)
-{
-    for (;;) {
-        int64_t n = atomic_fetch_add(&job->next, 1);
-        if (n >= job->groups)
-            return;
-        run_group(job, r, n);
-    }
-}
-
-static void *group_thread(void *argument)
-{
-    struct job *job = argument;
-    const struct simulation *s = job->simulation;
-    struct message unused;
-    struct run r;
-    if (!run_new(&r, s->arith, &s->policy, s->precision, &unused))
-        return NULL; /* the caller has tried already */
-    run_groups(job, &r);
-    run_free(&r);
-    if (s->arith->thread_done != NULL)
-        s->arith->thread_done();
-    return NULL;
-}
-
-static void run_watched(struct job *job)
-{
-    const struct simulation *s = job->simulation;
-    struct message unused;
-    struct run r;
-    struct watch watch;
-    if (!run_new(&r, s->arith, &s->policy, s->precision, &unused))
-        return;
-    r.trace = s->trace;
-    if (s->twin)
-        watch_new(&watch, &r, twin_arithmetic(job->problem), s->precision);
-    run_groups(job, &r);
-    if (s->twin)
-        watch_free(&watch, &r);
-    run_free(&r);
 }
 
 static double *numbers(int64_t a, int64_t b, int64_t c, int64_t d)
@@ -210,11 +164,7 @@ bool simulate_gradients(const struct problem *p, const struct tensor *dO,
     if (!forward_fits(p, s, why) || (problem_units(p) > 0 && !backward_fits(p, s, why)) ||
         !gradients_room(&job, why))
         return false;
-    job.groups = problem_units(p) / (p->Hq / p->Hkv);
-    if (s->trace != NULL || s->twin)
-        run_watched(&job);
-    else
-        share_work(group_thread, &job, s->threads, job.groups);
+    share_items(p, s, run_group, &job, problem_units(p) / (p->Hq / p->Hkv));
     g->digest = digest_gradients(p, s->policy.site[SITE_GRADIENT].format, g);
     free(job.row_of_unit);
     return true;

@@ -3,15 +3,12 @@
 
 #include <assert.h>
 #include <math.h>
-#include <pthread.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "simulator/simulate_parts.h"
 #include "simulator/trace.h"
-#include "simulator/watch.h"
 
 static int at_least_one(int64_t n)
 {
@@ -124,7 +121,6 @@ struct work {
     struct result *result;
     int64_t first, count;
     int64_t *row_of_unit; /* where each unit's rows begin in the result */
-    atomic_llong next;
 };
 
 static void keep_outputs(const struct run *r, const struct attention *x, double *O, double *lse)
@@ -136,67 +132,12 @@ static void keep_outputs(const struct run *r, const struct attention *x, double 
     }
 }
 
-static void run_units(struct work *w, struct run *r)
+static void run_unit(struct run *r, void *with, int64_t n)
 {
-    for (;;) {
-        int64_t n = atomic_fetch_add(&w->next, 1);
-        if (n >= w->count)
-            return;
-        struct head h = problem_head(w->problem, w->first + n);
-        struct attention x = simulate_head(r, w->simulation, &h);
-        keep_outputs(r, &x, w->result->O + w->row_of_unit[n] * h.D,
-                     w->result->lse + w->row_of_unit[n]);
-        run_reset(r);
-    }
-}
-
-static void *work_thread(void *argument)
-{
-    struct work *w = argument;
-    struct message unused;
-    struct run r;
-    if (!run_new(&r, w->simulation->arith, &w->simulation->policy, w->simulation->precision, &unused))
-        return NULL; /* the caller has tried already */
-    run_units(w, &r);
-    run_free(&r);
-    arith_mpfr.thread_done(); /* every arithmetic's special functions may have used MPFR */
-    return NULL;
-}
-
-const struct arithmetic *twin_arithmetic(const struct problem *p)
-{
-    return (double)p->Nq * (double)p->Nk * (double)p->D <= 0x1p22 ? &arith_mpfr : &arith_double;
-}
-
-static void run_watched(struct work *w)
-{
-    const struct simulation *s = w->simulation;
-    struct message unused;
-    struct run r;
-    struct watch watch;
-    if (!run_new(&r, s->arith, &s->policy, s->precision, &unused))
-        return;
-    r.trace = s->trace;
-    if (s->twin)
-        watch_new(&watch, &r, twin_arithmetic(w->problem), s->precision);
-    run_units(w, &r);
-    if (s->twin)
-        watch_free(&watch, &r);
-    run_free(&r);
-}
-
-void share_work(void *(*work)(void *), void *argument, int threads, int64_t items)
-{
-    enum { MOST = 64 };
-    pthread_t thread[MOST];
-    int started = 0;
-    threads = threads < MOST ? threads : MOST;
-    while (started < threads - 1 && started < items - 1 &&
-           pthread_create(&thread[started], NULL, work, argument) == 0)
-        started++;
-    work(argument);
-    for (int i = 0; i < started; i++)
-        pthread_join(thread[i], NULL);
+    const struct work *w = with;
+    struct head h = problem_head(w->problem, w->first + n);
+    struct attention x = simulate_head(r, w->simulation, &h);
+    keep_outputs(r, &x, w->result->O + w->row_of_unit[n] * h.D, w->result->lse + w->row_of_unit[n]);
 }
 
 static bool result_new(struct work *w, struct message *why)
@@ -332,10 +273,7 @@ static bool run_problem(const struct problem *p, const struct simulation *s, str
     assert(w.first >= 0 && w.first + w.count <= units);
     if (!forward_fits(p, s, why) || !result_new(&w, why))
         return false;
-    if (s->trace != NULL || s->twin)
-        run_watched(&w);
-    else
-        share_work(work_thread, &w, s->threads, w.count);
+    share_items(p, s, run_unit, &w, w.count);
     free(w.row_of_unit);
     return true;
 }

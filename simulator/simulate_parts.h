@@ -7,11 +7,11 @@
 /* Tiles and copies of dQ of the backward pass. */
 struct choices backward_choices(const struct simulation *s, const struct head *h);
 
-/* work(argument) on as many threads, this one among them; returns when all have. */
-void share_work(void *(*work)(void *), void *argument, int threads, int64_t items);
-
-/* The exact twin's: mpfr while the problem is small. */
-const struct arithmetic *twin_arithmetic(const struct problem *p);
+/* item(r, with, n) for n = 0 .. items - 1 in runs of the simulation, whose tiles are freed after each:
+   shared among its threads, or on this one, in order, where it is traced or has a twin. */
+typedef void share_item(struct run *r, void *with, int64_t n);
+void share_items(const struct problem *p, const struct simulation *s, share_item *item, void *with,
+                 int64_t items);
 
 /* Explicit trees have a number of terms, owners' tables of columns; a sum of another length (for a
    table: a shorter one) is refused before it begins: "..., HAS TERMSHINT". */
