@@ -320,3 +320,36 @@ bool device_lookup(const char *name_or_path, struct device_record *d, struct mes
     }
     return true;
 }
+
+static bool another_device(const char *name, struct device_record *d, int room, int *count,
+                           struct message *why)
+{
+    if (*count == room)
+        return refuse(why, "--device: at most %d devices", room);
+    if (!device_lookup(name, &d[*count], why))
+        return false;
+    for (int i = 0; i < *count; i++)
+        if (strcmp(d[i].name, d[*count].name) == 0)
+            return refuse(why, "--device names %.60s twice; once is right", d[i].name);
+    ++*count;
+    return true;
+}
+
+bool devices_from_list(const char *list, struct device_record *d, int room, int *count,
+                       struct message *why)
+{
+    *count = 0;
+    for (const char *at = list;;) {
+        char name[512];
+        size_t length = strcspn(at, ",");
+        if (length >= sizeof name)
+            return refuse(why, "--device: a name of %zu letters is too long", length);
+        memcpy(name, at, length);
+        name[length] = 0;
+        if (!another_device(name, d, room, count, why))
+            return false;
+        if (at[length] == 0)
+            return true;
+        at += length + 1;
+    }
+}

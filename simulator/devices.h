@@ -61,6 +61,10 @@ struct device_record {
 
 /* What `--device` takes: a name as for device_from_name, or a file's path, which ends in .json. */
 bool device_lookup(const char *name_or_path, struct device_record *d, struct message *why);
+/* "H200,B200": what `--device` takes where several may be named; at most `room`, none twice.  The
+   refusals name --device. */
+bool devices_from_list(const char *list, struct device_record *d, int room, int *count,
+                       struct message *why);
 /* A JSON file as `flashulp list devices --json` prints one device, of at most 64 KiB; wanted are
    name, architecture and figures with SMs.  tests/data/device.json is one. */
 bool device_from_file(const char *path, struct device_record *d, struct message *why);

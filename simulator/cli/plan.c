@@ -110,34 +110,11 @@ static bool read_shape(struct plan_page *page, const struct scenario *s, struct 
     return true;
 }
 
-static bool add_device(struct plan_page *page, const char *name, struct message *why)
+static bool read_devices(struct plan_page *page, const struct scenario *s, struct message *why)
 {
-    if (page->devices == PLAN_DEVICES)
-        return refuse(why, "--device: at most %d devices", PLAN_DEVICES);
-    if (!device_lookup(name, &page->device[page->devices], why))
-        return false;
-    for (int d = 0; d < page->devices; d++)
-        if (strcmp(page->device[d].name, page->device[page->devices].name) == 0)
-            return refuse(why, "--device names %.60s twice; once is right", page->device[d].name);
-    page->devices++;
-    return true;
-}
-
-static bool read_devices(struct plan_page *page, const char *list, struct message *why)
-{
-    for (const char *at = list != NULL ? list : "A100";;) {
-        char name[512];
-        size_t length = strcspn(at, ",");
-        if (length >= sizeof name)
-            return refuse(why, "--device: a name of %zu letters is too long", length);
-        memcpy(name, at, length);
-        name[length] = 0;
-        if (!add_device(page, name, why))
-            return false;
-        if (at[length] == 0)
-            return true;
-        at += length + 1;
-    }
+    const char *list = s->value[OPTION_PLAN_DEVICES];
+    return devices_from_list(list != NULL ? list : "A100", page->device, PLAN_DEVICES,
+                             &page->devices, why);
 }
 
 static bool read_tile(struct plan_page *page, const struct scenario *s, struct message *why)
@@ -188,7 +165,7 @@ static bool read_request(struct plan_page *page, const struct scenario *s, struc
         return false;
     if (s->given[OPTION_NUM_SPLITS] && page->request.kernel != PLAN_KERNEL_DECODE)
         return refuse(why, "--num-splits goes with --kernel decode");
-    return read_shape(page, s, why) && read_devices(page, s->value[OPTION_PLAN_DEVICES], why) &&
+    return read_shape(page, s, why) && read_devices(page, s, why) &&
            read_tile(page, s, why) &&
            number(s, OPTION_NUM_SPLITS, 128, &page->request.num_splits, why) &&
            read_assumptions(page, s->value[OPTION_ASSUME], why);

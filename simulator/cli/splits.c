@@ -23,19 +23,6 @@ static bool number(const struct scenario *s, enum option o, int64_t least, int64
            parse_integer(option_info(o)->name, s->value[o], least, most, x, why);
 }
 
-static bool add_device(struct splits_request *q, const char *name, struct message *why)
-{
-    if (q->devices == STUDY_DEVICES)
-        return refuse(why, "--device: at most %d devices", STUDY_DEVICES);
-    if (!device_lookup(name, &q->device[q->devices], why))
-        return false;
-    for (int d = 0; d < q->devices; d++)
-        if (strcmp(q->device[d].name, q->device[q->devices].name) == 0)
-            return refuse(why, "--device names %.60s twice; once is right", q->device[d].name);
-    q->devices++;
-    return true;
-}
-
 /* The rules that ask no device group alike on all. */
 static bool read_devices(struct splits_request *q, const char *list, struct message *why)
 {
@@ -45,19 +32,8 @@ static bool read_devices(struct splits_request *q, const char *list, struct mess
         q->devices = 1;
         return true;
     }
-    for (const char *at = list != NULL ? list : "H200,B200,RTX-PRO-6000";;) {
-        char name[512];
-        size_t length = strcspn(at, ",");
-        if (length >= sizeof name)
-            return refuse(why, "--device: a name of %zu letters is too long", length);
-        memcpy(name, at, length);
-        name[length] = 0;
-        if (!add_device(q, name, why))
-            return false;
-        if (at[length] == 0)
-            return true;
-        at += length + 1;
-    }
+    return devices_from_list(list != NULL ? list : "H200,B200,RTX-PRO-6000", q->device,
+                             STUDY_DEVICES, &q->devices, why);
 }
 
 static bool read_heads(struct splits_request *q, const struct scenario *s, struct message *why)
