@@ -5,6 +5,7 @@
    by e^(LSE - m).  Four warps split the columns of a block; their outputs are added in order. */
 #include <math.h>
 
+#include "simulator/kernels/exponential.h"
 #include "simulator/simulate.h"
 
 enum { ROWS = 16, WARPS = 4, CHUNK = 16 }; /* warp w owns columns 64 i + 16 w .. + 15 */
@@ -98,9 +99,9 @@ static void warp_product(struct run *r, struct fa1 *s, int w)
 static void put_together(struct run *r, struct fa1 *s, bool first)
 {
     if (!first) {
-        sub(r, s->decay, s->L, s->scaled, SITE_RESCALE_ARG);
-        mul(r, s->decay, s->decay, s->log2e, SITE_RESCALE_ARG);
-        exp2_(r, s->decay, s->decay, SITE_RESCALE);                     note(r, STEP_RESCALE, s->decay);
+        copy(r, s->decay, s->L);
+        exponential(r, s->decay, s->scaled, s->log2e, SITE_RESCALE_ARG, SITE_RESCALE);
+                                                                        note(r, STEP_RESCALE, s->decay);
         add(r, s->l, s->l, s->decay, SITE_ROW_SUM);                     note(r, STEP_ROW_SUM, s->l);
         fma_(r, s->O, s->O, s->decay, s->W[0], SITE_COMBINE_ACC);
     } else {

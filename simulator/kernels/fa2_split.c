@@ -7,6 +7,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "simulator/kernels/exponential.h"
 #include "simulator/kernels/fa2.h"
 
 /* One group, of a caller that does not force the split kernel, is the forward kernel's. */
@@ -80,14 +81,6 @@ static void attend_group(struct run *r, struct attention *x, struct fa2 *s, int 
     }
 }
 
-/* y = e^(y - m), as a difference, a product with log2 e and 2^. */
-static void exponential(struct run *r, const struct partials *g, struct tile *y, const struct tile *m)
-{
-    sub(r, y, y, m, SITE_COMBINE_ARG);
-    mul(r, y, y, g->log2e, SITE_COMBINE_ARG);
-    exp2_(r, y, y, SITE_COMBINE_WEIGHT);
-}
-
 static void combine(struct run *r, struct fa2 *s, struct partials *g)
 {
     anchor(r, NULL, 1);
@@ -95,7 +88,7 @@ static void combine(struct run *r, struct fa2 *s, struct partials *g)
     row_max(r, g->m, g->L);                                             note(r, STEP_ROW_MAX, g->m);
     safe_shift(r, g->m, g->m);
     copy(r, g->E, g->L);
-    exponential(r, g, g->E, g->m);
+    exponential(r, g->E, g->m, g->log2e, SITE_COMBINE_ARG, SITE_COMBINE_WEIGHT);
     fill(r, g->z, 0);
     row_sum(r, g->z, g->E, SITE_COMBINE_SUM);
     fold(r, g->sum, g->z, SITE_COMBINE_SUM);
@@ -107,7 +100,7 @@ static void combine(struct run *r, struct fa2 *s, struct partials *g)
     for (int n = 0; n < g->groups; n++) {
         r->where.split = (uint32_t)n;
         take_block(r, g->weight, g->L, 0, n);
-        exponential(r, g, g->weight, s->L);
+        exponential(r, g->weight, s->L, g->log2e, SITE_COMBINE_ARG, SITE_COMBINE_WEIGHT);
         take_block(r, g->part, g->O, n * s->O->rows, 0);
         fma_(r, s->O, g->weight, g->part, s->O, SITE_COMBINE_ACC);      note(r, STEP_COMBINE, s->O);
     }

@@ -2,6 +2,7 @@
 
    flash_attn/src/softmax.h (softmax_rescale_o, normalize_softmax_lse), mask.h, flash_api.cpp
    (scale_softmax_log2, softcap), flash_fwd_launch_template.h (tiles). */
+#include "simulator/kernels/exponential.h"
 #include "simulator/kernels/fa2.h"
 
 #include <math.h>
@@ -165,12 +166,8 @@ static void raw_scores(struct run *r, const struct attention *x, struct fa2 *s,
 /* a = 2^((m_old - m) c); every owned output times a.  l is rescaled where it is summed. */
 static void rescale(struct run *r, struct fa2 *s, bool guarded)
 {
-    if (guarded)
-        sub(r, s->decay, s->decay, s->shift, SITE_RESCALE_ARG);
-    else
-        sub(r, s->decay, s->decay, s->m, SITE_RESCALE_ARG);
-    mul(r, s->decay, s->decay, s->scale_log2, SITE_RESCALE_ARG);
-    exp2_(r, s->decay, s->decay, SITE_RESCALE);                         note(r, STEP_RESCALE, s->decay);
+    exponential(r, s->decay, guarded ? s->shift : s->m, s->scale_log2, SITE_RESCALE_ARG,
+                SITE_RESCALE);                                          note(r, STEP_RESCALE, s->decay);
     mul(r, s->O, s->O, s->decay, SITE_RESCALE_OUT);                     note(r, STEP_RESCALE, s->O);
 }
 

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "simulator/kernels/exponential.h"
 #include "simulator/simulate.h"
 
 enum { PARTITION = 512, WARPS = 4, THREADS = 128 };
@@ -227,9 +228,8 @@ static void attend_partition(struct run *r, const struct attention *x, struct pa
     mask(r, s->S, &visible); /* tokens past the end: passed over, and +0 in every sum */
     fill(r, s->m, -FLT_MAX);
     row_max(r, s->m, s->S);                                             note(r, STEP_ROW_MAX, s->m);
-    sub(r, s->P, s->S, s->m, SITE_EXP_ARG);
-    mul(r, s->P, s->P, s->log2e, SITE_EXP_ARG);
-    exp2_(r, s->P, s->P, SITE_EXP);                                     note(r, STEP_EXP, s->P);
+    copy(r, s->P, s->S);
+    exponential(r, s->P, s->m, s->log2e, SITE_EXP_ARG, SITE_EXP);       note(r, STEP_EXP, s->P);
     fill(r, s->l, 0);
     row_sum(r, s->l, s->P, SITE_ROW_SUM);                               note(r, STEP_ROW_SUM, s->l);
     copy(r, s->inverse, s->l);

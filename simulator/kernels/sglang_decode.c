@@ -68,9 +68,9 @@ static void fold_split(struct run *r, const struct attention *x, struct triton *
     anchor(r, NULL, 1);
     max_(r, t->top, t->m, s->L);                                        note(r, STEP_ROW_MAX, t->top);
     copy(r, s->decay, t->m);
-    triton_exponential(r, s, s->decay, t->top, SITE_COMBINE_ARG, SITE_COMBINE_WEIGHT);
+    exponential(r, s->decay, t->top, s->log2e, SITE_COMBINE_ARG, SITE_COMBINE_WEIGHT);
     copy(r, t->weight, s->L);
-    triton_exponential(r, s, t->weight, t->top, SITE_COMBINE_ARG, SITE_COMBINE_WEIGHT);
+    exponential(r, t->weight, t->top, s->log2e, SITE_COMBINE_ARG, SITE_COMBINE_WEIGHT);
     merge(r, x, t->O, s->O, s->decay, t->weight, SITE_COMBINE_ACC);  note(r, STEP_COMBINE, t->O);
     triton_sum(r, s, t->l, s->decay, t->weight, SITE_COMBINE_SUM);
     copy(r, t->m, t->top);

@@ -5,6 +5,7 @@
 #ifndef FLASHULP_KERNELS_TRITON_H
 #define FLASHULP_KERNELS_TRITON_H
 
+#include "simulator/kernels/exponential.h"
 #include "simulator/simulate.h"
 
 struct triton {
@@ -21,9 +22,6 @@ void triton_begin(struct run *r, const struct attention *x, struct triton *s, in
 /* Folds key tile j.  `guarded`: a maximum of -inf counts as 0. */
 void triton_fold(struct run *r, const struct attention *x, struct triton *s, int i, int j,
                  bool guarded);
-/* y = e^(y - m). */
-void triton_exponential(struct run *r, const struct triton *s, struct tile *y, const struct tile *m,
-                        enum site arg, enum site site);
 /* l = l a + sum. */
 void triton_sum(struct run *r, const struct triton *s, struct tile *l, const struct tile *decay,
                 const struct tile *sum, enum site site);

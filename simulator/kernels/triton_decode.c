@@ -91,7 +91,7 @@ static void reduce_segments(struct run *r, struct triton *s, struct segments *g)
     row_max(r, g->top, g->M);
     safe_shift(r, g->top, g->top);
     copy(r, g->factor, g->M);
-    triton_exponential(r, s, g->factor, g->top, SITE_COMBINE_ARG, SITE_COMBINE_WEIGHT);
+    exponential(r, g->factor, g->top, s->log2e, SITE_COMBINE_ARG, SITE_COMBINE_WEIGHT);
     fill(r, s->l, 0);
     row_dot(r, s->l, g->L, g->factor, SITE_COMBINE_SUM);                note(r, STEP_ROW_SUM, s->l);
     for (int row = 0; row < rows; row++) {

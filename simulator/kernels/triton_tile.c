@@ -39,14 +39,6 @@ void triton_begin(struct run *r, const struct attention *x, struct triton *s, in
     anchor(r, s->m, 1);
 }
 
-void triton_exponential(struct run *r, const struct triton *s, struct tile *y, const struct tile *m,
-                        enum site arg, enum site site)
-{
-    sub(r, y, y, m, arg);
-    mul(r, y, y, s->log2e, arg);
-    exp2_(r, y, y, site);
-}
-
 void triton_sum(struct run *r, const struct triton *s, struct tile *l, const struct tile *decay,
                 const struct tile *sum, enum site site)
 {
@@ -85,11 +77,11 @@ void triton_fold(struct run *r, const struct attention *x, struct triton *s, int
     if (guarded)
         safe_shift(r, s->top, s->top);
     copy(r, s->P, s->S);
-    triton_exponential(r, s, s->P, s->top, SITE_EXP_ARG, SITE_EXP);     note(r, STEP_EXP, s->P);
+    exponential(r, s->P, s->top, s->log2e, SITE_EXP_ARG, SITE_EXP);     note(r, STEP_EXP, s->P);
     fill(r, s->sum, 0);
     row_sum(r, s->sum, s->P, SITE_ROW_SUM);                             note(r, STEP_ROW_SUM, s->sum);
     copy(r, s->decay, s->m);
-    triton_exponential(r, s, s->decay, s->top, SITE_RESCALE_ARG, SITE_RESCALE);
+    exponential(r, s->decay, s->top, s->log2e, SITE_RESCALE_ARG, SITE_RESCALE);
                                                                         note(r, STEP_RESCALE, s->decay);
     triton_sum(r, s, s->l, s->decay, s->sum, SITE_ROW_SUM);
     copy(r, s->m, s->top);                                              note(r, STEP_ROW_SUM, s->l);

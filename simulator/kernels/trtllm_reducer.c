@@ -7,6 +7,7 @@
 #include <float.h>
 #include <math.h>
 
+#include "simulator/kernels/exponential.h"
 #include "simulator/simulate.h"
 
 void trtllm_reducer_tiles(const struct kernel_choice *c, const struct problem *p, int *Br, int *Bc)
@@ -81,22 +82,16 @@ static void make_partial(struct run *r, const struct attention *x, struct reduce
     round_at(r, s->l, SITE_PARTIAL_STAT);
 }
 
-/* y = 2^((y - top) c). */
-static void factor(struct run *r, struct reducer *s, struct tile *y)
-{
-    sub(r, y, y, s->top, SITE_COMBINE_ARG);
-    mul(r, y, y, s->scale_log2, SITE_COMBINE_ARG);
-    exp2_(r, y, y, SITE_COMBINE_WEIGHT);
-}
-
 /* The published part: an ordered running recurrence. */
 static void reduce(struct run *r, struct reducer *s)
 {
     max_(r, s->top, s->M, s->m);                                        note(r, STEP_ROW_MAX, s->top);
     copy(r, s->old, s->M);
-    factor(r, s, s->old);                                               note(r, STEP_RESCALE, s->old);
+    exponential(r, s->old, s->top, s->scale_log2, SITE_COMBINE_ARG, SITE_COMBINE_WEIGHT);
+                                                                        note(r, STEP_RESCALE, s->old);
     copy(r, s->fresh, s->m);
-    factor(r, s, s->fresh);                                             note(r, STEP_RESCALE, s->fresh);
+    exponential(r, s->fresh, s->top, s->scale_log2, SITE_COMBINE_ARG, SITE_COMBINE_WEIGHT);
+                                                                        note(r, STEP_RESCALE, s->fresh);
     mul(r, s->l, s->l, s->fresh, SITE_COMBINE_SUM);
     fma_(r, s->L, s->L, s->old, s->l, SITE_COMBINE_SUM);                note(r, STEP_ROW_SUM, s->L);
     mul(r, s->O, s->O, s->old, SITE_COMBINE_ACC);

@@ -138,7 +138,7 @@ static void merge_share(struct run *r, struct xqa *s, struct records *a, int g, 
     for (int n = g; n < groups; n += s->workers) {
         r->where.split = (uint32_t)n;
         take_block(r, a->weight, a->G, 0, n);
-        xqa_exponential(r, s, a->weight, a->top, SITE_COMBINE_ARG, SITE_COMBINE_WEIGHT);
+        exponential(r, a->weight, a->top, s->log2e, SITE_COMBINE_ARG, SITE_COMBINE_WEIGHT);
         take_block(r, s->sum, a->L, 0, n);
         mul(r, a->weight, s->sum, a->weight, SITE_COMBINE_WEIGHT);
         add(r, w->L, w->L, a->weight, SITE_COMBINE_SUM);

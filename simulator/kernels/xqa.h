@@ -2,6 +2,7 @@
 #ifndef FLASHULP_KERNELS_XQA_H
 #define FLASHULP_KERNELS_XQA_H
 
+#include "simulator/kernels/exponential.h"
 #include "simulator/simulate.h"
 
 enum { XQA_ROWS = 16, XQA_WARP_TOKENS = 64, XQA_WARPS = 4 };
@@ -28,9 +29,6 @@ struct xqa {
 
 /* Folds the warp tile in P, m, l into its worker or workers; warp: 0 .. 3. */
 void xqa_absorb(struct run *r, struct xqa *s, int warp);
-/* y = e^(y - m), as a difference, a product with log2 e and 2^. */
-void xqa_exponential(struct run *r, const struct xqa *s, struct tile *y, const struct tile *m,
-                     enum site arg, enum site site);
 /* The workers of one CTA put together: O normalised and rounded at `out`, in worker 0's O; its maximum
    and sum in worker 0's G and L. */
 void xqa_finish(struct run *r, struct xqa *s, enum site out);

@@ -6,25 +6,17 @@
    both. */
 #include "simulator/kernels/xqa.h"
 
-void xqa_exponential(struct run *r, const struct xqa *s, struct tile *y, const struct tile *m,
-                     enum site arg, enum site site)
-{
-    sub(r, y, y, m, arg);
-    mul(r, y, y, s->log2e, arg);
-    exp2_(r, y, y, site);
-}
-
 /* Running sums and the tile's P (columns `first` on) and sum, on the scale of the larger maximum. */
 static void rescale(struct run *r, struct xqa *s, struct xqa_worker *w)
 {
     max_(r, s->top, w->G, s->m);                                        note(r, STEP_ROW_MAX, s->top);
     copy(r, s->decay, w->G);
-    xqa_exponential(r, s, s->decay, s->top, SITE_RESCALE_ARG, SITE_RESCALE);
+    exponential(r, s->decay, s->top, s->log2e, SITE_RESCALE_ARG, SITE_RESCALE);
                                                                         note(r, STEP_RESCALE, s->decay);
     mul(r, w->L, w->L, s->decay, SITE_ROW_SUM);                         note(r, STEP_RESCALE, w->L);
     mul(r, w->O, w->O, s->decay, SITE_RESCALE_OUT);                     note(r, STEP_RESCALE, w->O);
     copy(r, s->shrink, s->m);
-    xqa_exponential(r, s, s->shrink, s->top, SITE_RESCALE_ARG, SITE_RESCALE);
+    exponential(r, s->shrink, s->top, s->log2e, SITE_RESCALE_ARG, SITE_RESCALE);
     mul(r, s->sum, s->sum, s->shrink, SITE_ROW_SUM);                    note(r, STEP_RESCALE, s->sum);
     copy(r, s->narrow, s->shrink);
     round_at(r, s->narrow, SITE_PROB_RESCALE);
@@ -60,9 +52,9 @@ static void join(struct run *r, struct xqa *s, int own, struct tile *total)
 {
     struct xqa_worker *w = &s->worker[own], *other = &s->worker[1 - own];
     copy(r, s->decay, w->G);
-    xqa_exponential(r, s, s->decay, s->top, SITE_RESCALE_ARG, SITE_RESCALE);
+    exponential(r, s->decay, s->top, s->log2e, SITE_RESCALE_ARG, SITE_RESCALE);
     copy(r, s->shrink, other->G);
-    xqa_exponential(r, s, s->shrink, s->top, SITE_RESCALE_ARG, SITE_RESCALE);
+    exponential(r, s->shrink, s->top, s->log2e, SITE_RESCALE_ARG, SITE_RESCALE);
     mul(r, w->O, w->O, s->decay, SITE_RESCALE_OUT);                     note(r, STEP_RESCALE, w->O);
     mul(r, s->sum, other->L, s->shrink, SITE_ROW_SUM);
     fma_(r, total, w->L, s->decay, s->sum, SITE_ROW_SUM);               note(r, STEP_ROW_SUM, total);
