@@ -43,14 +43,6 @@ static const struct line evidence[] = {
 #undef KERNEL_EVIDENCE
 };
 
-static const struct {
-    const char *name, *why, *pin;
-} unmodelled[] = {
-#define UNMODELLED(name, why, pin) {name, why, pin},
-#include "simulator/splits.def"
-#undef UNMODELLED
-};
-
 #define COUNT(table) ((int)(sizeof(table) / sizeof(table)[0]))
 
 const struct kernel_info *kernel_info(enum kernel k)
@@ -91,18 +83,9 @@ const char *kernel_evidence(enum kernel k, int n)
     return l != NULL ? l->text : NULL;
 }
 
-const char *kernel_unmodelled(int n, const char **why, const char **pin)
-{
-    if (n >= COUNT(unmodelled))
-        return NULL;
-    *why = unmodelled[n].why;
-    *pin = unmodelled[n].pin;
-    return unmodelled[n].name;
-}
-
 bool kernel_from_name(const char *name, enum kernel *k, struct message *why)
 {
-    const char *names[KERNEL_COUNT], *reason, *pin, *known;
+    const char *names[KERNEL_COUNT];
     for (int i = 0; i < KERNEL_COUNT; i++) {
         names[i] = kernels[i].name;
         if (strcmp(name, names[i]) == 0) {
@@ -110,10 +93,8 @@ bool kernel_from_name(const char *name, enum kernel *k, struct message *why)
             return true;
         }
     }
-    for (int n = 0; (known = kernel_unmodelled(n, &reason, &pin)) != NULL; n++)
-        if (strcmp(name, known) == 0)
-            return refuse(why, "%s is not modelled (%s). To get evidence today, pin %s", known, reason,
-                          pin);
+    if (refuse_unmodelled(name, why))
+        return false;
     const char *near = nearest_name(name, names, KERNEL_COUNT);
     return near != NULL ? refuse(why, "unknown kernel \"%.40s\"; did you mean %s?", name, near)
                         : refuse(why, "unknown kernel \"%.40s\"; flashulp list kernels", name);

@@ -71,9 +71,6 @@ struct kernel_rule {
     char text[96];
 };
 bool kernel_rule(enum kernel k, int n, struct kernel_rule *rule);
-/* The n-th name that is known and not modelled. */
-const char *kernel_unmodelled(int n, const char **why, const char **pin);
-
 struct kernel_option_info {
     enum kernel kernel;
     const char *name, *values, *meaning; /* values: "fused separate", the first is the default */

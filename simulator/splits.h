@@ -131,6 +131,11 @@ enum split_text { SPLIT_WHY, SPLIT_PIN, SPLIT_EVIDENCE, SPLIT_CAUTION };
 const char *split_says(enum split_rule rule, enum split_text what, int n);
 /* Appends why this launch has as many groups as it has: a sentence with its numbers. */
 void split_reason(const struct split_plan *p, const struct launch *l, char **text);
+/* The n-th kernel known by name only, why it is not modelled and what to pin instead; NULL behind
+   the last. */
+const char *unmodelled_kernel(int n, const char **reason, const char **pin);
+/* Is it one?  Then *why says so. */
+bool refuse_unmodelled(const char *name, struct message *why);
 /* "fa2-split".  Refused: a kernel known by name only, with what to pin instead; others with the
    nearest name. */
 bool split_rule_from_name(const char *name, enum split_rule *rule, struct message *why);

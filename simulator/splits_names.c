@@ -69,15 +69,31 @@ const struct split_option_info *split_option_info(enum split_option o)
     return &options[o];
 }
 
+const char *unmodelled_kernel(int n, const char **reason, const char **pin)
+{
+    if (n >= UNMODELLED_COUNT)
+        return NULL;
+    *reason = unmodelled[n].reason;
+    *pin = unmodelled[n].pin;
+    return unmodelled[n].name;
+}
+
+bool refuse_unmodelled(const char *name, struct message *why)
+{
+    for (int i = 0; i < UNMODELLED_COUNT; i++)
+        if (strcmp(unmodelled[i].name, name) == 0)
+            return !refuse(why, "%s is not modelled (%s). To get evidence today, pin %s", name,
+                           unmodelled[i].reason, unmodelled[i].pin);
+    return false;
+}
+
 bool split_rule_from_name(const char *name, enum split_rule *rule, struct message *why)
 {
     const char *names[SPLIT_RULE_COUNT + UNMODELLED_COUNT];
-    for (int i = 0; i < UNMODELLED_COUNT; i++) {
+    if (refuse_unmodelled(name, why))
+        return false;
+    for (int i = 0; i < UNMODELLED_COUNT; i++)
         names[SPLIT_RULE_COUNT + i] = unmodelled[i].name;
-        if (strcmp(unmodelled[i].name, name) == 0)
-            return refuse(why, "%s is not modelled (%s). To get evidence today, pin %s", name,
-                          unmodelled[i].reason, unmodelled[i].pin);
-    }
     for (int i = 0; i < SPLIT_RULE_COUNT; i++) {
         names[i] = infos[i].name;
         if (strcmp(infos[i].name, name) == 0) {

@@ -93,7 +93,7 @@ static void list_unmodelled(struct report *r, struct json *list)
 {
     const char *name, *why, *pin;
     report_text(r, "\nknown by name only\n");
-    for (int n = 0; (name = kernel_unmodelled(n, &why, &pin)) != NULL; n++) {
+    for (int n = 0; (name = unmodelled_kernel(n, &why, &pin)) != NULL; n++) {
         struct json *j = json_object(list, NULL);
         char text[512];
         snprintf(text, sizeof text, "%s; to get evidence today, pin %s", why, pin);
