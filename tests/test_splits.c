@@ -7,29 +7,7 @@
 
 #include <cmocka.h>
 
-#include "simulator/splits.h"
-
-static struct launch launch_of(int64_t batch, int64_t heads_q, int64_t heads_kv, int64_t length,
-                               int64_t dim, int sms)
-{
-    return (struct launch){.batch = batch,
-                           .heads_q = heads_q,
-                           .heads_kv = heads_kv,
-                           .len_q = 1,
-                           .dim = dim,
-                           .longest = length,
-                           .shortest = -1,
-                           .sms = sms};
-}
-
-static struct split_plan plan_of(enum split_rule rule, const char *version, const struct launch *l)
-{
-    struct split_plan p;
-    struct message why;
-    if (!split_plan(rule, version, l, &p, &why))
-        fail_msg("%s: %s", split_rule_info(rule)->name, why.text);
-    return p;
-}
+#include "tests/launch.h"
 
 static int64_t last_tokens(const struct split_plan *p, int64_t length)
 {
