@@ -65,13 +65,22 @@ static void draw_axes(FILE *out, const struct scales *s)
             (LEFT + right) / 2, bottom + 38, LEFT);
 }
 
+/* Where roof i's stroke stands: beside those of the same intensity before it, which it would hide. */
+static double stroke_x(const struct scales *s, const struct page_block *b, int64_t i)
+{
+    double x = place_x(s, b->roof[i].intensity);
+    for (int64_t earlier = 0; earlier < i; earlier++)
+        x += fabs(place_x(s, b->roof[earlier].intensity) - place_x(s, b->roof[i].intensity)) < 6 ? 6 : 0;
+    return x;
+}
+
 /* A roof, its name at its right end, and the modelled span as a thick stroke. */
 static void draw_roof(FILE *out, const struct scales *s, const struct page_block *b, int64_t i)
 {
     static const char *const colours[] = {"#3b76c4", "#c4563b", "#3b9c5a", "#8a5cc4", "#b08a1e"};
     const struct page_roof *r = &b->roof[i];
     const char *colour = colours[i % 5];
-    double corner = r->peak / r->bandwidth * 1e3, x = place_x(s, r->intensity);
+    double corner = r->peak / r->bandwidth * 1e3, x = stroke_x(s, b, i);
     double left = fmax(pow(10, s->x0), pow(10, s->y0) / r->bandwidth * 1e3);
     fprintf(out,
             "<polyline fill=\"none\" stroke=\"%s\" stroke-width=\"1.5\" points=\"%.1f,%.1f "

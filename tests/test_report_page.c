@@ -224,6 +224,21 @@ static void test_strips(void **state)
     page_free(p);
 }
 
+/* Two launches of one intensity stand beside one another. */
+static void test_two_strokes(void **state)
+{
+    (void)state;
+    struct page *p = page_new("t");
+    struct page_block *roofs = page_rooflines(p, "roofs");
+    page_roof(roofs, 100, 1000, 10, 1, 5, "a");
+    page_roof(roofs, 100, 1000, 10, 1, 5, "b");
+    char *svg = written(page_write_svg, p);
+    must_have(svg, "<line x1=\"296.7\" y1=\"330.0\" x2=\"296.7\" y2=\"257.8\"");
+    must_have(svg, "<line x1=\"302.7\" y1=\"330.0\" x2=\"302.7\" y2=\"257.8\"");
+    free(svg);
+    page_free(p);
+}
+
 /* Three decades each way: x runs from 70 to 750, y from 330 up to 20; the corner is at 100 FLOPs a
    byte.  Two figures make one file. */
 static void test_rooflines(void **state)
@@ -359,6 +374,7 @@ int main(void)
         cmocka_unit_test(test_escapes),  cmocka_unit_test(test_escaped_everywhere),
         cmocka_unit_test(test_alone),    cmocka_unit_test(test_table),
         cmocka_unit_test(test_figure),   cmocka_unit_test(test_strips),    cmocka_unit_test(test_rooflines),
+        cmocka_unit_test(test_two_strokes),
         cmocka_unit_test(test_map),
         cmocka_unit_test(test_no_rows),  cmocka_unit_test(test_footer),
         cmocka_unit_test(test_markdown), cmocka_unit_test(test_csv),
