@@ -21,7 +21,7 @@ endif
 LEVEL_base :=
 LEVEL_v3   := -march=x86-64-v3
 LEVEL_v4   := -march=x86-64-v4 -mprefer-vector-width=512
-LEVELLED := simulator/arith_float.c simulator/special_lanes.c
+LEVELLED := simulator/arith_float.c simulator/mma_step.c simulator/special_lanes.c
 
 GSL_ONLY := simulator/inputs.c simulator/stats.c
 LIB_SRC  := $(filter-out $(GSL_ONLY) $(LEVELLED),$(wildcard reference/*.c simulator/*.c simulator/algorithms/*.c simulator/kernels/*.c))

@@ -1,6 +1,6 @@
 /* arith_mma.h: sums as a tensor core takes them; part of arith_loops.h.
 
-   mma.c says what a step is, output by output.  Products of matrices take the fast form: sixteen
+   mma_step.c says what a step is, output by output.  Products of matrices take the fast form: sixteen
    outputs of a row at once, each product exact in a float, scaled by the power of two that makes
    the last place kept a unit, cut by the conversion to an integer.  It holds while every exponent
    is moderate; any other step (NaN, infinities, very large or very small terms) is taken plainly.

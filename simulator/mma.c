@@ -1,15 +1,13 @@
-/* mma.c: one fused step in plain integers, written for reading; the fast form (arith_mma.h) must
-   equal it in every bit.  Then the same for factors that are not floats. */
-#include "simulator/mma.h"
+/* mma.c: what a tensor core's step needs to know, its terms that are not finite, its result's
+   conversion; the step on floats stands in mma_step.c, the one on any factors here. */
+#include "simulator/mma_step.h"
 
 #include <assert.h>
-#include <limits.h>
 #include <math.h>
 #include <string.h>
 
+#include "simulator/cpu.h"
 #include "simulator/round.h"
-
-enum { NO_EXPONENT = INT_MIN / 4 };
 
 static const uint32_t mma_nan = 0x7FFFFFFF, mma_nan_fp16 = 0x7FFFE000; /* fp16's 7FFF as a float */
 
@@ -79,8 +77,7 @@ static uint64_t shifted(uint64_t magnitude, int shift, bool nearest)
     return magnitude + (nearest && (lost > half || (lost == half && magnitude % 2 == 1)));
 }
 
-/* sum * 2^last in the output's format; a sum that is not zero keeps its sign. */
-static float converted(const struct mma_step *s, int64_t sum, int last)
+float mma_converted(const struct mma_step *s, int64_t sum, int last)
 {
     uint64_t magnitude = sum < 0 ? 0 - (uint64_t)sum : (uint64_t)sum;
     if (sum == 0)
@@ -97,114 +94,12 @@ static float converted(const struct mma_step *s, int64_t sum, int last)
     return (float)(sum < 0 ? -value : value);
 }
 
-/* Floats taken apart, as arrays so that the compiler may take several at once:
-   x = (-1)^minus significand 2^(power - 23), aligned by `exponent`, which a subnormal number's
-   power does not lower beneath the format's least. */
-struct parts {
-    uint32_t significand[MMA_MOST_L];
-    int32_t power[MMA_MOST_L], exponent[MMA_MOST_L], minus[MMA_MOST_L];
-};
-
-static void take_apart(struct parts *p, const float *x, int n, uint32_t unread, int least)
-{
-    for (int k = 0; k < n; k++) {
-        uint32_t bits = bits_of_float(x[k]) & ~unread, field = bits >> 23 & 255, normal = field > 0;
-        p->significand[k] = (bits & 0x7FFFFF) | normal << 23;
-        p->power[k] = (int32_t)(field + 1 - normal) - 127;
-        p->exponent[k] = p->power[k] > least ? p->power[k] : least;
-        p->minus[k] = (int32_t)(bits >> 31);
-    }
-}
-
-static bool any_special(const struct parts *p, int n)
-{
-    int any = 0;
-    for (int k = 0; k < n; k++)
-        any |= p->power[k] == 128;
-    return any != 0;
-}
-
-/* The terms of a step: products and, last, the accumulator: (-1)^minus magnitude 2^(power - 46). */
-struct terms {
-    uint64_t magnitude[MMA_MOST_L + 1];
-    int32_t power[MMA_MOST_L + 1], exponent[MMA_MOST_L + 1], minus[MMA_MOST_L + 1];
-    int32_t zero[MMA_MOST_L + 1];
-};
-
-/* t[0 .. n) = a b; what is missing up to L is +0 times +0. */
-static void multiply(struct terms *t, const struct mma_step *s, const struct parts *a,
-                     const struct parts *b, int n)
-{
-    for (int k = 0; k < n; k++) {
-        t->magnitude[k] = (uint64_t)a->significand[k] * b->significand[k];
-        t->power[k] = a->power[k] + b->power[k];
-        t->exponent[k] = a->exponent[k] + b->exponent[k];
-        t->minus[k] = a->minus[k] ^ b->minus[k];
-        t->zero[k] = (a->significand[k] == 0) | (b->significand[k] == 0);
-    }
-    for (int k = n; k < s->L; k++) {
-        t->magnitude[k] = 0;
-        t->power[k] = t->minus[k] = 0;
-        t->exponent[k] = s->least_a + s->least_b;
-        t->zero[k] = 1;
-    }
-}
-
-/* The accumulator is term L. */
-static void take_accumulator(struct terms *t, const struct mma_step *s, const struct parts *c)
-{
-    t->magnitude[s->L] = (uint64_t)c->significand[0] << 23;
-    t->power[s->L] = c->power[0];
-    t->exponent[s->L] = c->exponent[0];
-    t->minus[s->L] = c->minus[0];
-    t->zero[s->L] = c->significand[0] == 0;
-}
-
-/* The exponent every term is aligned to; zeros count as e_zero, or with their own exponent. */
-static int largest_exponent(const struct mma_step *s, const struct terms *t)
-{
-    const int count_zeros = s->count_zeros, e_zero = s->e_zero;
-    int top = NO_EXPONENT;
-    for (int k = 0; k <= s->L; k++) {
-        int exponent = (t->zero[k] & !count_zeros) ? e_zero : t->exponent[k];
-        top = exponent > top ? exponent : top;
-    }
-    return top;
-}
-
-/* The sum of the terms, each cut toward zero to units of 2^last.  2^last is far above the last
-   place of every term that is not zero, so that shifts go one way. */
-static int64_t cut_sum(const struct terms *t, int count, int last)
-{
-    int64_t sum = 0;
-    for (int k = 0; k < count; k++) {
-        int shift = last - (t->power[k] - 46);
-        shift = shift < 0 ? 0 : shift < 63 ? shift : 63;
-        int64_t units = (int64_t)(t->magnitude[k] >> shift);
-        sum += (units ^ -(int64_t)t->minus[k]) + t->minus[k]; /* -units where minus */
-    }
-    return sum;
-}
-
-static float sum_of_terms(const struct mma_step *s, const struct terms *t)
-{
-    int zeros = 1, minus = 1;
-    for (int k = 0; k <= s->L; k++) {
-        zeros &= t->zero[k];
-        minus &= t->minus[k];
-    }
-    if (zeros)
-        return minus && !s->lose_minus_zero ? -0.0f : 0.0f;
-    int last = largest_exponent(s, t) - s->F;
-    return converted(s, cut_sum(t, s->L + 1, last), last);
-}
-
 static float without(uint32_t unread, float x)
 {
     return float_of_bits(bits_of_float(x) & ~unread);
 }
 
-static float special_floats(const struct mma_step *s, const float *a, const float *b, int n,
+float mma_special_floats(const struct mma_step *s, const float *a, const float *b, int n,
                             float c)
 {
     double x[MMA_MOST_L], y[MMA_MOST_L];
@@ -217,17 +112,14 @@ static float special_floats(const struct mma_step *s, const float *a, const floa
 
 float mma_dot_add(const struct mma_step *s, const float *a, const float *b, int n, float c)
 {
-    struct parts x, y, z;
-    struct terms terms;
-    assert(n <= s->L && s->L <= MMA_MOST_L);
-    take_apart(&x, a, n, s->unread_a, s->least_a);
-    take_apart(&y, b, n, s->unread_b, s->least_b);
-    take_apart(&z, &c, 1, 0, s->least_c);
-    if (any_special(&x, n) || any_special(&y, n) || any_special(&z, 1))
-        return special_floats(s, a, b, n, c);
-    multiply(&terms, s, &x, &y, n);
-    take_accumulator(&terms, s, &z);
-    return sum_of_terms(s, &terms);
+    static mma_dot_add_body *const levels[CPU_LEVELS] = {
+        mma_dot_add_base,
+#ifdef __x86_64__
+        mma_dot_add_v3,
+        mma_dot_add_v4,
+#endif
+    };
+    return levels[cpu_level()](s, a, b, n, c);
 }
 
 /* A factor or an accumulator of any width: significand 2^power, the significand in [1/2, 1). */
@@ -288,5 +180,5 @@ double mma_dot_add_wide(const struct mma_step *s, const double *a, const double 
     int64_t sum = 0;
     for (int k = 0; k <= s->L; k++)
         sum += wide_aligned(x[k], y[k], top - s->F);
-    return (double)converted(s, sum, top - s->F);
+    return (double)mma_converted(s, sum, top - s->F);
 }
