@@ -1,192 +1,15 @@
-/* oracle_attention.c: seven attention algorithms, a row at a time, every rounding written out.
+/* oracle_attention.c: nine attention algorithms, a row at a time, every rounding written out.
 
-   Follows the listings (algorithms.def names them) and the contracts of the header.  A key outside
-   a row's interval counts as +0 in sums and is passed over in maxima; its value reaches nothing.
-   Where every score so far is -inf (l = 0) the listings that divide as they go put it off.  A key tile that no row of the query tile sees is not visited: a row that sees
-   nothing in a visited tile is rescaled (by 1, rounded again) and in fa1 multiplied and divided. */
-#include "tests/oracle_attention.h"
+   Follows the listings (algorithms.def names them) and the contracts of the headers.  Where every
+   score so far is -inf (l = 0) the listings that divide as they go put it off.  A key tile that no
+   row of the query tile sees is not visited: a row that sees nothing in a visited tile is rescaled
+   (by 1, rounded again) and in fa1 multiplied and divided. */
+#include "tests/oracle_row.h"
 
 #include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* Keys begin .. end - 1, and beyond them, up to `filled`, keys of score 0 and value 0. */
-struct span {
-    int64_t begin, end, filled;
-};
-
-struct row {
-    const struct oracle *o;
-    int64_t lo, hi; /* visible keys */
-    const double *q;
-    double scale, cap; /* rounded at CONST */
-    bool tile_max;     /* fault: weights relative to the tile's maximum */
-    bool seen;         /* has any key been visible in the tiles visited so far? */
-    double m, l;
-    double *O, *Y; /* D */
-    double *s, *p; /* scores and weights of the tile's keys; nothing where not visible */
-};
-
-static double operate(const struct row *w, enum oracle_site at, enum oracle_operation operation,
-                      double a, double b, double c)
-{
-    return oracle_rounded(w->o->site[at], w->o->saturate, operation, a, b, c);
-}
-
-static double add(const struct row *w, enum oracle_site at, double a, double b)
-{
-    return operate(w, at, ORACLE_ADD, a, b, 0);
-}
-
-static double mul(const struct row *w, enum oracle_site at, double a, double b)
-{
-    return operate(w, at, ORACLE_MUL, a, b, 0);
-}
-
-static double divide(const struct row *w, enum oracle_site at, double a, double b)
-{
-    return operate(w, at, ORACLE_DIV, a, b, 0);
-}
-
-static double convert(const struct row *w, enum oracle_site at, double x)
-{
-    int n = w->o->scale_log2[at];
-    return ldexp(operate(w, at, ORACLE_CONVERT, ldexp(x, n), 0, 0), -n);
-}
-
-/* e^(x - m); m = -inf, nothing but -inf seen so far, counts as 0. */
-static double exp_shift(const struct row *w, double x, double m, enum oracle_site argument,
-                        enum oracle_site at)
-{
-    double difference = operate(w, argument, ORACLE_SUB, x, m == -INFINITY ? 0 : m, 0);
-    return operate(w, at, ORACLE_EXP, difference, 0, 0);
-}
-
-/* NaN if either is; +0 above -0. */
-static double larger(double a, double b)
-{
-    if (isnan(a) || isnan(b))
-        return NAN;
-    if (a == b)
-        return signbit(a) ? b : a;
-    return a > b ? a : b;
-}
-
-static bool visible(const struct row *w, int64_t c)
-{
-    return c >= w->o->Nk || (w->lo <= c && c < w->hi);
-}
-
-static double score(const struct row *w, int64_t c)
-{
-    const struct oracle *o = w->o;
-    if (c >= o->Nk)
-        return 0;
-    double s = 0;
-    for (int64_t d = 0; d < o->D; d++)
-        s = operate(w, AT_SCORE_ACC, ORACLE_FMA, w->q[d], o->k[c * o->D + d], s);
-    s = mul(w, AT_SCORE, s, w->scale);
-    if (o->softcap > 0) {
-        s = divide(w, AT_SOFTCAP, s, w->cap);
-        s = operate(w, AT_SOFTCAP, ORACLE_TANH, s, 0, 0);
-        s = mul(w, AT_SOFTCAP, s, w->cap);
-    }
-    return s;
-}
-
-static void take_scores(struct row *w, const struct span *t)
-{
-    for (int64_t c = t->begin; c < t->filled; c++)
-        if (visible(w, c)) {
-            w->s[c - t->begin] = score(w, c);
-            w->seen = true;
-        }
-}
-
-static double tile_maximum(const struct row *w, const struct span *t)
-{
-    double m = -INFINITY;
-    for (int64_t c = t->begin; c < t->filled; c++)
-        if (visible(w, c))
-            m = larger(m, w->s[c - t->begin]);
-    return m;
-}
-
-static void weigh(struct row *w, const struct span *t, double m)
-{
-    for (int64_t c = t->begin; c < t->filled; c++)
-        if (visible(w, c))
-            w->p[c - t->begin] = exp_shift(w, w->s[c - t->begin], m, AT_EXP_ARG, AT_EXP);
-}
-
-static double weights_added(const struct row *w, const struct span *t, double l)
-{
-    for (int64_t c = t->begin; c < t->filled; c++)
-        l = add(w, AT_ROW_SUM, l, visible(w, c) ? w->p[c - t->begin] : 0);
-    return l;
-}
-
-/* p / l; put off while nothing has been summed (l = 0: every score so far is -inf). */
-static void divide_weights(struct row *w, const struct span *t, double l)
-{
-    if (l == 0)
-        return;
-    for (int64_t c = t->begin; c < t->filled; c++)
-        if (visible(w, c))
-            w->p[c - t->begin] = divide(w, AT_NORMALIZE, w->p[c - t->begin], l);
-}
-
-static void round_weights(struct row *w, const struct span *t)
-{
-    for (int64_t c = t->begin; c < t->filled; c++)
-        if (visible(w, c))
-            w->p[c - t->begin] = convert(w, AT_PROB, w->p[c - t->begin]);
-}
-
-static void add_values(const struct row *w, const struct span *t, double *sum)
-{
-    const struct oracle *o = w->o;
-    for (int64_t c = t->begin; c < t->filled; c++) {
-        double p = w->p[c - t->begin];
-        for (int64_t d = 0; d < o->D; d++) {
-            double v = c < o->Nk ? o->v[c * o->D + d] : 0;
-            if (!visible(w, c))
-                sum[d] = add(w, AT_OUT_ACC, sum[d], 0);
-            else if (o->site[AT_PV_PRODUCT] == FORMAT_EXACT)
-                sum[d] = operate(w, AT_OUT_ACC, ORACLE_FMA, p, v, sum[d]);
-            else
-                sum[d] = add(w, AT_OUT_ACC, sum[d], mul(w, AT_PV_PRODUCT, p, v));
-        }
-    }
-}
-
-static void rescale(const struct row *w, double *sum, double factor)
-{
-    for (int64_t d = 0; d < w->o->D; d++)
-        sum[d] = mul(w, AT_RESCALE_OUT, sum[d], factor);
-}
-
-/* A row that saw keys but whose scores are all -inf is 0/0; one that saw none stays 0. */
-static void settle(struct row *w)
-{
-    for (int64_t d = 0; d < w->o->D && w->l == 0 && w->seen; d++)
-        w->O[d] = NAN;
-}
-
-/* O / l; put off while nothing has been summed. */
-static void normalize_block(struct row *w)
-{
-    for (int64_t d = 0; d < w->o->D && w->l != 0; d++)
-        w->O[d] = divide(w, AT_NORMALIZE, w->O[d], w->l);
-}
-
-/* O / l, and 0 in a row that has seen no key. */
-static void normalize(struct row *w)
-{
-    for (int64_t d = 0; d < w->o->D; d++)
-        w->O[d] = w->seen ? divide(w, AT_NORMALIZE, w->O[d], w->l) : 0;
-}
 
 static void standard_tile(struct row *w, const struct span *t)
 {
@@ -250,6 +73,40 @@ static void fa2_tile(struct row *w, const struct span *t)
     add_values(w, t, w->O);
 }
 
+static int64_t smaller(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* fa2's tile shared out by keys: of a full tile each warp has ceil(tile / warps) neighbouring keys,
+   the last warps fewer or none.  Its weights are relative to the maximum of all the warps, its sums
+   start from zero; they are added to the running ones in the order of the warps. */
+static void splitk_tile(struct row *w, const struct span *t)
+{
+    const struct oracle *o = w->o;
+    int64_t width = o->tile > 0 ? o->tile : o->Nk, each = (width + o->warps - 1) / o->warps;
+    double m_old = w->m;
+    w->m = larger(m_old, tile_maximum(w, t));
+    double a = exp_shift(w, m_old, w->m, AT_RESCALE_ARG, AT_RESCALE);
+    w->l = mul(w, AT_ROW_SUM, w->l, a);
+    rescale(w, w->O, a);
+    weigh(w, t, w->m);
+    for (int64_t share = 0; share < width; share += each) {
+        struct row warp = *w;
+        int64_t from = smaller(t->begin + share, t->filled);
+        int64_t to = smaller(t->begin + share + each, t->filled);
+        struct span keys = {from, to, to};
+        warp.p += from - t->begin;
+        w->l = add(w, AT_ROW_SUM, w->l, weights_added(&warp, &keys, 0));
+        round_weights(&warp, &keys);
+        for (int64_t d = 0; d < o->D; d++)
+            w->Y[d] = 0;
+        add_values(&warp, &keys, w->Y);
+        for (int64_t d = 0; d < o->D; d++)
+            w->O[d] = add(w, AT_OUT_ACC, w->O[d], w->Y[d]);
+    }
+}
+
 static void unstable_tile(struct row *w, const struct span *t)
 {
     double m_tile = tile_maximum(w, t);
@@ -275,6 +132,8 @@ static const struct listing {
     {"fa1-printed", online_tile, WIDTH_GIVEN, false, false, false},
     {"fa2-printed", fa2_tile, WIDTH_GIVEN, true, true, true},
     {"unstable", unstable_tile, WIDTH_GIVEN, true, false, true},
+    {"splitk", splitk_tile, WIDTH_GIVEN, true, false, false},
+    {"splitq", fa2_tile, WIDTH_GIVEN, true, false, false}, /* a row is one warp's alone */
 };
 
 /* The key tiles in the order of visit; returns how many.  spans has room for Nk + tiles. */

@@ -54,6 +54,7 @@ struct oracle {
     int64_t tile;           /* keys of a tile; 0: all.  standard takes all, online one at a time */
     const int64_t *ends;    /* uneven key tiles: their ends, the last being Nk; NULL: even ones */
     int64_t tiles;          /* how many ends */
+    int64_t warps;          /* of splitk, at least 1: each has a run of every tile's keys */
     bool descending;        /* key tiles from the last to the first */
     enum format site[AT_COUNT];
     int scale_log2[AT_COUNT]; /* conversion at this site: 2^n x rounded, divided by 2^n again */
@@ -68,7 +69,7 @@ struct oracle {
 void oracle_policy(struct oracle *o, const char *policy);
 
 /* O: Nq x D, lse: Nq (natural logarithm).  algorithm: standard online fa1 fa2 fa1-printed
-   fa2-printed unstable. */
+   fa2-printed unstable splitk splitq. */
 void oracle_run(const struct oracle *o, const char *algorithm, double *O, double *lse);
 
 #endif

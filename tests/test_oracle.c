@@ -334,6 +334,38 @@ static void a_visited_tile_rescales_every_row(void **unused)
     }
 }
 
+/* Weights all 1.  One warp, or fa2, loses both ones beside 2^24; two warps add them first: 2^24 + 2.
+   A tile of five keys, three warps: two keys, two and one: 2^24, + 2, + 1 (a tie, to 2^24 + 4), and
+   + 2 from the next tile. */
+static void warps_sum_from_zero(void **unused)
+{
+    (void)unused;
+    static const double q = 1, k[7] = {0};
+    static const double v[] = {0x1p24, 0, 1, 1}, u[] = {0x1p24, 0, 1, 1, 1, 1, 1};
+    static const struct {
+        const char *algorithm;
+        int64_t warps, keys, tile;
+        const double *v;
+        double sum;
+    } rows[] = {
+        {"fa2", 1, 4, 4, v, 0x1p24},        {"splitq", 2, 4, 4, v, 0x1p24},
+        {"splitk", 1, 4, 4, v, 0x1p24},     {"splitk", 2, 4, 4, v, 0x1p24 + 2},
+        {"splitk", 2, 4, 0, v, 0x1p24 + 2}, {"splitk", 4, 4, 4, v, 0x1p24},
+        {"splitk", 9, 4, 4, v, 0x1p24},     {"splitk", 3, 7, 5, u, 0x1p24 + 6},
+        {"splitk", 2, 7, 5, u, 0x1p24 + 4}, {"splitk", 2, 6, 4, u, 0x1p24 + 4},
+    };
+    for (int i = 0; i < COUNT(rows); i++) {
+        struct oracle o = oracle_over(1, rows[i].keys, 1, &q, k, rows[i].v);
+        double O, lse;
+        o.tile = rows[i].tile;
+        o.warps = rows[i].warps;
+        oracle_policy(&o, "fp32");
+        oracle_run(&o, rows[i].algorithm, &O, &lse);
+        if (O != (double)((float)rows[i].sum / (float)rows[i].keys))
+            fail_msg("row %d: sum %a, not %a", i, O * (double)rows[i].keys, rows[i].sum);
+    }
+}
+
 static void sites_by_hand(void **unused)
 {
     (void)unused;
@@ -384,6 +416,7 @@ int main(void)
         cmocka_unit_test(contracts_hold_in_every_algorithm),
         cmocka_unit_test(leading_minus_infinity),
         cmocka_unit_test(a_visited_tile_rescales_every_row),
+        cmocka_unit_test(warps_sum_from_zero),
         cmocka_unit_test(sites_by_hand),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
