@@ -71,6 +71,7 @@ static void compare_head(const struct simulation *s, const struct head *h, const
         o.site[n] = s->policy.site[n].format;
     o.row_tile = a->Bc == 0 ? 0 : s->choices.Br;
     o.tile = s->choices.Bc;
+    o.warps = s->choices.warps;
     o.descending = s->choices.descending;
     o.tile_max = s->choices.faults >> FAULT_TILE_MAX & 1;
     o.zero_start = s->choices.faults >> FAULT_ZERO_START & 1;
@@ -105,11 +106,10 @@ static void compare_run(const struct problem *p, const struct simulation *s, con
     result_free(&result);
 }
 
-/* decode has an oracle of its own (test_decode.c); splitq's bits are fa2's and splitk is compared in
-   real numbers (test_exchange.c, test_exact_arith.c). */
+/* decode has an oracle of its own (test_decode.c). */
 static bool listed(int a)
 {
-    return a != ALGORITHM_DECODE && a != ALGORITHM_SPLITK && a != ALGORITHM_SPLITQ;
+    return a != ALGORITHM_DECODE;
 }
 
 /* Random problem `n` of an algorithm under a policy in an arithmetic. */
@@ -127,6 +127,8 @@ static void one_case(enum algorithm a, enum policy_id policy, const struct arith
     s.precision = 53; /* exact sites are fp64 in the oracle */
     s.choices = (struct choices){.Br = t->Br, .Bc = t->Bc};
     s.choices.Bc = a == ALGORITHM_ONLINE ? 1 : t->Bc;
+    if (a == ALGORITHM_SPLITK || a == ALGORITHM_SPLITQ)
+        s.choices.warps = 1 + (int)draw_below(&state, 9);
     s.choices.descending = a == ALGORITHM_FA2 && draw_below(&state, 2);
     if (a == ALGORITHM_FA2_PRINTED)
         s.choices.faults = (unsigned)draw_below(&state, 1 << FAULT_COUNT);
@@ -135,10 +137,10 @@ static void one_case(enum algorithm a, enum policy_id policy, const struct arith
     double size = draw_below(&state, 4) == 0 ? 6 : 1;
     struct problem p;
     char what[200];
-    snprintf(what, sizeof what, "%s %s %s case %d (%s, %lldx%lldx%lld, tile %d,%d, faults %u)",
+    snprintf(what, sizeof what, "%s %s %s case %d (%s, %lldx%lldx%lld, tile %d,%d, warps %d, faults %u)",
              algorithm_info(a)->name, s.policy.name, arith->name, n, m->name,
              (long long)shape->Nq, (long long)shape->Nk, (long long)shape->D, t->Br, t->Bc,
-             s.choices.faults);
+             s.choices.warps, s.choices.faults);
     if (!draw_problem(&p, input_format(&s.policy), *shape, size, &options, &state))
         fail_msg("%s: no problem", what);
     compare_run(&p, &s, what);
