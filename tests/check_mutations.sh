@@ -299,19 +299,19 @@ mutant "L of sm80 16 for 8" test_mma simulator/mma.def \
 mutant "e_zero of sm90 one more" test_mma simulator/mma.def \
     's/16BIT, 16, 25, 23, -133/16BIT, 16, 25, 23, -132/' simulator/mma_parse.c
 mutant "rounded to nearest, not cut" test_mma simulator/mma.c 's/\.nearest = half/.nearest = true/'
-mutant "the accumulator dropped" test_mma simulator/mma.c \
+mutant "the accumulator dropped" test_mma simulator/mma_step.c \
     's/(uint64_t)c->significand\[0\] << 23/0 * c->significand[0]/'
-mutant "the accumulator added afterwards" test_mma simulator/mma.c \
-    's/    take_accumulator(&terms, s, &z);/    float dot = 0; take_apart(\&z, \&dot, 1, 0, s->least_c); &/;s/return sum_of_terms(s, &terms);/return sum_of_terms(s, \&terms) + c;/'
-mutant "a product normalised" test_mma simulator/mma.c \
+mutant "the accumulator added afterwards" test_mma simulator/mma_step.c \
+    's/    take_accumulator(&terms, &z, L);/    float dot = 0; take_apart(\&z, \&dot, 1, 0, s->least_c); &/;s/return sum_of_terms(s, &terms, L);/return sum_of_terms(s, \&terms, L) + c;/'
+mutant "a product normalised" test_mma simulator/mma_step.c \
     's/= a->exponent\[k\] + b->exponent\[k\];/& t->exponent[k] += (int32_t)(t->magnitude[k] >> 47);/'
-mutant "terms cut downward" test_mma simulator/mma.c \
+mutant "terms cut downward" test_mma simulator/mma_step.c \
     's/int64_t units = (int64_t)(t->magnitude\[k\] >> shift);/int64_t units = (int64_t)(t->magnitude[k] >> shift) + (t->minus[k] \&\& t->magnitude[k] << (63 - shift) << 1);/'
 mutant "k from last to first" test_mma $fast \
     's/b\[k\] = seen ? mma_y(m, from + k, c)/b[k] = seen ? mma_y(m, p->depth - 1 - from - k, c)/;s/a\[k\] = seen ? p->x\[i \* p->x_row + (from + k)/a[k] = seen ? p->x[i * p->x_row + (p->depth - 1 - from - k)/' \
     $double
-mutant "a zero that keeps its exponent" test_mma simulator/mma.c 's/(t->zero\[k\] & !count_zeros)/false/'
-mutant "subnormals normalised" test_mma simulator/mma.c \
+mutant "a zero that keeps its exponent" test_mma simulator/mma_step.c 's/(t->zero\[k\] & !count_zeros)/false/'
+mutant "subnormals normalised" test_mma simulator/mma_step.c \
     's/p->power\[k\] > least ? p->power\[k\] : least/p->power[k]/'
 mutant "overflow to the largest float" test_mma simulator/mma.c \
     's/double value = INFINITY;/double value = 0x1.fffffep127;/'
