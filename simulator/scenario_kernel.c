@@ -50,20 +50,9 @@ static bool read_capacity(const struct scenario *s, struct kernel_choice *c, str
                          &c->launch.capacity, why);
 }
 
-static bool read_switches(const char *lines, struct kernel_choice *c, struct message *why)
+static bool take_switch(void *choice, const char *line, struct message *why)
 {
-    while (lines != NULL && *lines != 0) {
-        char line[128];
-        size_t length = strcspn(lines, "\n");
-        if (length >= sizeof line)
-            return refuse(why, "--option %.60s...: too long", lines);
-        memcpy(line, lines, length);
-        line[length] = 0;
-        if (!kernel_set_option(c, line, why))
-            return false;
-        lines += length + (lines[length] == '\n');
-    }
-    return true;
+    return kernel_set_option(choice, line, why);
 }
 
 /* The named policy's formats under the kernel's orders: "exact" is the kernel in real numbers. */
@@ -108,7 +97,7 @@ bool scenario_kernel(const struct scenario *s, const struct scenario_input *in,
                       s->value[OPTION_KERNEL]);
     summed = kernel_info(c->kernel)->flags & SUMS_ROUNDED ? SITE_PROB : SITE_EXP;
     bool ok = (device == NULL || kernel_on_device(c, device, why)) &&
-              read_switches(s->value[OPTION_SWITCH], c, why) && read_splits(s, c, why) &&
+              each_line(s->value[OPTION_SWITCH], take_switch, c, why) && read_splits(s, c, why) &&
               read_capacity(s, c, why) &&
               kernel_takes(c, &in->problem, in->input_format, why) &&
               kernel_plan(c, &in->problem, why) &&

@@ -117,6 +117,20 @@ bool parse_real(const char *option, const char *text, double *x, struct message 
     return true;
 }
 
+bool each_line(const char *lines, bool (*take)(void *with, const char *line, struct message *why),
+               void *with, struct message *why)
+{
+    bool ok = true;
+    for (const char *at = lines; ok && at != NULL; at = strchr(at, '\n')) {
+        char *line = NULL;
+        at += at > lines; /* past the line break */
+        text_append(&line, "%.*s", (int)strcspn(at, "\n"), at);
+        ok = take(with, line, why);
+        free(line);
+    }
+    return ok;
+}
+
 void text_append_list(char **text, const char *format, va_list arguments)
 {
     va_list again;

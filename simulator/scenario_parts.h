@@ -22,6 +22,10 @@ bool parse_marks(const char *option, const char *text, int64_t size, bool **mark
                  struct message *why);
 bool parse_real(const char *option, const char *text, double *x, struct message *why);
 
+/* Calls `take` with every line of a repeatable option's text, NULL being none, until one fails. */
+bool each_line(const char *lines, bool (*take)(void *with, const char *line, struct message *why),
+               void *with, struct message *why);
+
 /* Appends to a malloc'ed text; NULL is an empty one.  Ends the program when memory is out. */
 void text_append(char **text, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void text_append_list(char **text, const char *format, va_list arguments);

@@ -67,27 +67,6 @@ static bool sites_once(const struct scenario *s, enum option o, struct message *
     return true;
 }
 
-/* Calls `apply` with every line of a repeatable option. */
-static bool each_line(const char *lines, struct policy *p,
-                      bool (*apply)(struct policy *, const char *, struct message *),
-                      struct message *why)
-{
-    while (lines != NULL && *lines != 0) {
-        size_t length = strcspn(lines, "\n");
-        char *line = malloc(length + 1);
-        if (line == NULL)
-            return refuse(why, "no memory");
-        memcpy(line, lines, length);
-        line[length] = 0;
-        bool ok = apply(p, line, why);
-        free(line);
-        if (!ok)
-            return false;
-        lines += length + (lines[length] == '\n');
-    }
-    return true;
-}
-
 bool scenario_policy(const struct scenario *s, enum format held, struct policy *p,
                      struct message *why)
 {
@@ -99,11 +78,21 @@ bool scenario_policy(const struct scenario *s, enum format held, struct policy *
            policy_orders_fit(p, scenario_summed(s), why);
 }
 
+static bool take_set(void *policy, const char *line, struct message *why)
+{
+    return policy_set(policy, line, why);
+}
+
+static bool take_order(void *policy, const char *line, struct message *why)
+{
+    return policy_order(policy, line, why);
+}
+
 bool scenario_policy_changes(const struct scenario *s, struct policy *p, struct message *why)
 {
     return sites_once(s, OPTION_SET, why) && sites_once(s, OPTION_ORDER, why) &&
-           each_line(s->value[OPTION_SET], p, policy_set, why) &&
-           each_line(s->value[OPTION_ORDER], p, policy_order, why) &&
+           each_line(s->value[OPTION_SET], take_set, p, why) &&
+           each_line(s->value[OPTION_ORDER], take_order, p, why) &&
            (s->value[OPTION_SPECIAL] == NULL || policy_special(p, s->value[OPTION_SPECIAL], why));
 }
 

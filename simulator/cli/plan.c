@@ -139,21 +139,9 @@ static bool read_tile(struct plan_page *page, const struct scenario *s, struct m
     return true;
 }
 
-static bool read_assumptions(struct plan_page *page, const char *text, struct message *why)
+static bool take_assumption(void *values, const char *line, struct message *why)
 {
-    char *copy = NULL, *next;
-    bool ok = true;
-    if (text == NULL)
-        return true;
-    text_append(&copy, "%s", text);
-    for (char *at = copy; ok && at != NULL; at = next) {
-        next = strchr(at, '\n');
-        if (next != NULL)
-            *next++ = 0;
-        ok = assume(page->request.assume, at, why);
-    }
-    free(copy);
-    return ok;
+    return assume(values, line, why);
 }
 
 static bool read_request(struct plan_page *page, const struct scenario *s, struct message *why)
@@ -165,10 +153,9 @@ static bool read_request(struct plan_page *page, const struct scenario *s, struc
         return false;
     if (s->given[OPTION_NUM_SPLITS] && page->request.kernel != PLAN_KERNEL_DECODE)
         return refuse(why, "--num-splits goes with --kernel decode");
-    return read_shape(page, s, why) && read_devices(page, s, why) &&
-           read_tile(page, s, why) &&
+    return read_shape(page, s, why) && read_devices(page, s, why) && read_tile(page, s, why) &&
            number(s, OPTION_NUM_SPLITS, 128, &page->request.num_splits, why) &&
-           read_assumptions(page, s->value[OPTION_ASSUME], why);
+           each_line(s->value[OPTION_ASSUME], take_assumption, page->request.assume, why);
 }
 
 /* A tile that was asked for must launch somewhere. */

@@ -98,21 +98,10 @@ static bool read_lengths(struct splits_request *q, const struct scenario *s, str
            number(s, OPTION_LAUNCH_BATCH, 1, SPLIT_LARGEST, 1, &l->batch, why);
 }
 
-static bool read_switches(struct splits_request *q, const char *text, struct message *why)
+static bool take_switch(void *request, const char *line, struct message *why)
 {
-    char *copy = NULL, *next;
-    bool ok = true;
-    if (text == NULL)
-        return true;
-    text_append(&copy, "%s", text);
-    for (char *at = copy; ok && at != NULL; at = next) {
-        next = strchr(at, '\n');
-        if (next != NULL)
-            *next++ = 0;
-        ok = split_option_set(&q->launch, q->rule, at, why);
-    }
-    free(copy);
-    return ok;
+    struct splits_request *q = request;
+    return split_option_set(&q->launch, q->rule, line, why);
 }
 
 static bool read_workload(struct splits_request *q, const char *name, struct message *why)
@@ -153,7 +142,7 @@ static bool read_request(struct splits_request *q, const struct scenario *s, str
         !number(s, OPTION_NUM_SPLITS, 1, SPLIT_LARGEST, 0, &splits, why))
         return false;
     q->launch.num_splits = (int)splits;
-    return read_switches(q, s->value[OPTION_RULE_SWITCH], why);
+    return each_line(s->value[OPTION_RULE_SWITCH], take_switch, q, why);
 }
 
 static bool answer_launch(struct splits_page *page, struct splits_request *q, bool study,
