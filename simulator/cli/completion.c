@@ -17,75 +17,53 @@
     for (int n = 0; n < (int)(count); n++)                                                         \
     text_append(text, " %s", name)
 
+/* The tables whose names an option's argument may be. */
+static void names_of_tables(char **text, enum option o)
+{
+    if (o == OPTION_ALGORITHM || o == OPTION_BESIDE)
+        NAMES(ALGORITHM_COUNT, algorithm_info((enum algorithm)n)->name);
+    if (o == OPTION_KERNEL)
+        NAMES(KERNEL_COUNT, kernel_info((enum kernel)n)->name);
+    if (o == OPTION_DEVICE || o == OPTION_DEVICES)
+        NAMES(DEVICE_COUNT, device_info((enum device)n)->name);
+    if (o == OPTION_POLICY)
+        NAMES(POLICY_COUNT, policy_name((enum policy_id)n));
+    if (o == OPTION_DTYPE || o == OPTION_FORMAT)
+        NAMES(FORMAT_COUNT, format_info((enum format)n)->name);
+    if (o == OPTION_SET || o == OPTION_ORDER)
+        for (int n = 0; n < SITE_COUNT; n++)
+            text_append(text, " %s=", site_name((enum site)n));
+    if (o == OPTION_FAULT)
+        NAMES(FAULT_COUNT, fault_name((enum fault)n));
+    if (o == OPTION_RULE)
+        NAMES(SPLIT_RULE_COUNT, split_rule_info((enum split_rule)n)->name);
+    if (o == OPTION_WORKLOAD)
+        NAMES(WORKLOAD_COUNT, workload_name((enum workload)n));
+    if (o == OPTION_GENERATE)
+        for (int n = 0; input_family(n) != NULL; n++)
+            text_append(text, " %s", input_family(n)->name);
+}
+
 /* The words an option's argument may be, each after a blank; nothing when that is open. */
 static void argument_words(char **text, enum option o)
 {
-    switch (o) {
-    case OPTION_ALGORITHM:
-        NAMES(ALGORITHM_COUNT, algorithm_info((enum algorithm)n)->name);
-        text_append(text, " all");
-        break;
-    case OPTION_KERNEL:
-        NAMES(KERNEL_COUNT, kernel_info((enum kernel)n)->name);
-        break;
-    case OPTION_DEVICE:
-        NAMES(DEVICE_COUNT, device_info((enum device)n)->name);
-        break;
-    case OPTION_BESIDE:
-        NAMES(ALGORITHM_COUNT, algorithm_info((enum algorithm)n)->name);
-        break;
-    case OPTION_POLICY:
-        NAMES(POLICY_COUNT, policy_name((enum policy_id)n));
-        break;
-    case OPTION_DTYPE:
-    case OPTION_FORMAT:
-        NAMES(FORMAT_COUNT, format_info((enum format)n)->name);
-        break;
-    case OPTION_SET:
-    case OPTION_ORDER:
-        for (int n = 0; n < SITE_COUNT; n++)
-            text_append(text, " %s=", site_name((enum site)n));
-        break;
-    case OPTION_FAULT:
-        NAMES(FAULT_COUNT, fault_name((enum fault)n));
-        text_append(text, " none");
-        break;
-    case OPTION_GENERATE:
-        for (int n = 0; input_family(n) != NULL; n++)
-            text_append(text, " %s", input_family(n)->name);
-        break;
-    case OPTION_SPECIAL:
-#define SPECIAL(id, name, meaning) text_append(text, " %s", name);
+    static const struct {
+        enum option option;
+        const char *words;
+    } fixed[] = {{OPTION_ALGORITHM, "all"},
+                 {OPTION_FAULT, "none"},
+#define SPECIAL(id, name, meaning) {OPTION_SPECIAL, name},
 #include "simulator/special.def"
 #undef SPECIAL
-        break;
-    case OPTION_ARITH:
-        text_append(text, " float double mpfr");
-        break;
-    case OPTION_KV:
-        text_append(text, " ascending descending");
-        break;
-    case OPTION_RULE:
-        NAMES(SPLIT_RULE_COUNT, split_rule_info((enum split_rule)n)->name);
-        break;
-    case OPTION_DEVICES:
-        NAMES(DEVICE_COUNT, device_info((enum device)n)->name);
-        break;
-    case OPTION_WORKLOAD:
-        NAMES(WORKLOAD_COUNT, workload_name((enum workload)n));
-        break;
-    case OPTION_CAUSAL_ALIGN:
-        text_append(text, " bottom-right top-left");
-        break;
-    case OPTION_LAYOUT:
-        text_append(text, " bhnd bnhd");
-        break;
-    case OPTION_SNAPSHOTS:
-        text_append(text, " none stats all");
-        break;
-    default:
-        break;
-    }
+                 {OPTION_ARITH, "float double mpfr"},
+                 {OPTION_KV, "ascending descending"},
+                 {OPTION_CAUSAL_ALIGN, "bottom-right top-left"},
+                 {OPTION_LAYOUT, "bhnd bnhd"},
+                 {OPTION_SNAPSHOTS, "none stats all"}};
+    names_of_tables(text, o);
+    for (size_t n = 0; n < sizeof fixed / sizeof *fixed; n++)
+        if (fixed[n].option == o)
+            text_append(text, " %s", fixed[n].words);
 }
 
 /* The words a verb's argument may be; files go too, except for list and bits. */
