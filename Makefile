@@ -14,11 +14,7 @@ ALL       = $(FLAGS) $(EXTRA)
 
 # One source, one table of bodies per processor level; cpu.c picks at start.  Same bits in each.
 MACHINE  := $(shell $(CC) -dumpmachine 2>/dev/null)
-LEVELS   := base
-ifneq (,$(findstring x86_64,$(MACHINE)))
-LEVELS   += v3 v4
-endif
-LEVEL_base :=
+LEVELS   := base $(if $(findstring x86_64,$(MACHINE)),v3 v4)
 LEVEL_v3   := -march=x86-64-v3
 LEVEL_v4   := -march=x86-64-v4 -mprefer-vector-width=512
 LEVELLED := simulator/arith_float.c simulator/mma_step.c simulator/special_lanes.c
@@ -27,7 +23,10 @@ GSL_ONLY := simulator/inputs.c simulator/stats.c
 LIB_SRC  := $(filter-out $(GSL_ONLY) $(LEVELLED),$(wildcard reference/*.c simulator/*.c simulator/algorithms/*.c simulator/kernels/*.c))
 LIB_OBJ  := $(LIB_SRC:%.c=$(B)/%.o) $(foreach l,$(LEVELS),$(patsubst %.c,$(B)/%.$(l).o,$(wildcard $(LEVELLED))))
 CLI_OBJ  := $(patsubst %.c,$(B)/%.o,$(wildcard simulator/cli/*.c $(GSL_ONLY)))
-TESTS    := $(patsubst tests/%.c,$(B)/tests/%,$(wildcard tests/test_*.c)) $(B)/tests/digests
+EMU_OBJ  := $(patsubst %.c,$(B)/%.o,$(filter-out %/mma_tile.c,$(wildcard gpu/emulator/*.c))) $(LEVELS:%=$(B)/gpu/emulator/mma_tile.%.o)
+# Kernels on the emulator need a C++ compiler; without one their tests are skipped, which is said.
+EMULATED := $(if $(shell command -v $(CXX) 2>/dev/null),$(patsubst tests/%.c,$(B)/tests/%,$(wildcard tests/test_emulator*.c)))
+TESTS    := $(filter-out $(B)/tests/test_emulator%,$(patsubst tests/%.c,$(B)/tests/%,$(wildcard tests/test_*.c))) $(EMULATED) $(B)/tests/digests
 BENCHES  := $(patsubst tests/bench/%.c,$(B)/tests/bench/%,$(wildcard tests/bench/bench_*.c))
 
 .PHONY: all help demo test test-full test-asan fuzz bench clean check-arrows check-docs deps install uninstall dist FORCE
@@ -59,6 +58,10 @@ endef
 $(foreach l,$(LEVELS),$(eval $(call LEVEL_RULE,$(l))))
 
 $(B)/libflashulp.a: $(LIB_OBJ)
+$(B)/libemulator.a: $(EMU_OBJ)
+# The judges, and what tests share: each test takes what it needs.
+$(B)/tests/libjudges.a: $(patsubst %.c,$(B)/%.o,$(wildcard tests/oracle_*.c tests/*_case.c tests/fuzz/fuzz*.c))
+$(B)/%.a:
 	@rm -f $@
 	$(AR) rcs $@ $^
 
@@ -81,14 +84,24 @@ $(B)/libflashulp.so: $(LIB_OBJ)
 $(B)/flashulp: $(CLI_OBJ) $(B)/libflashulp.a
 	$(CC) $(ALL) -o $@ $^ -lgsl -lgslcblas $(LDLIBS)
 
-# The judges, and what tests share: each test takes what it needs.
-$(B)/tests/libjudges.a: $(patsubst %.c,$(B)/%.o,$(wildcard tests/oracle_*.c tests/*_case.c tests/fuzz/fuzz*.c))
-	@rm -f $@
-	$(AR) rcs $@ $^
-
 $(B)/tests/%: tests/%.c $(B)/tests/libjudges.a $(B)/libflashulp.a
 	@mkdir -p $(@D)
 	$(CC) $(ALL) -o $@ $< $(filter %.o %.a,$^) -lcmocka $(LDLIBS)
+
+# A kernel for the emulator: plainly, and with every access reported to the detector.
+KERNEL    = $(CXX) -x c++ -std=c++17 -O2 -ffp-contract=off -fno-math-errno -fno-exceptions -fno-rtti -fstack-clash-protection -fPIC -Wall -Wextra -Wno-unknown-pragmas -DFLASHULP_EMULATED -I. -MMD -MP -c -o $@ $<
+$(B)/%.emulated.o: %.cu $(B)/FLAGS.setting
+	@mkdir -p $(@D)
+	$(KERNEL) $(CFLAGS)
+$(B)/%.checked.o: %.cu $(B)/FLAGS.setting
+	@mkdir -p $(@D)
+	$(KERNEL) $(filter-out -fsanitize% -fno-sanitize%,$(CFLAGS)) -fsanitize=thread
+
+# test_emulator*_checked take the kernels that report, the others the plain ones.
+$(EMULATED): $(B)/libemulator.a
+$(EMULATED): LDLIBS := $(B)/libemulator.a $(B)/libflashulp.a $(LDLIBS)
+$(filter-out %_checked,$(EMULATED)): $(patsubst %.cu,$(B)/%.emulated.o,$(wildcard tests/emulated/*.cu))
+$(filter %_checked,$(EMULATED)): $(patsubst %.cu,$(B)/%.checked.o,$(wildcard tests/emulated/*.cu))
 
 $(B)/tests/test_inputs: $(B)/simulator/inputs.o
 $(B)/tests/test_inputs: LDLIBS := $(B)/libflashulp.a -lgsl -lgslcblas $(LDLIBS)
@@ -108,17 +121,11 @@ BUILD     = $(MAKE) -q $(B)/flashulp >/dev/null 2>&1 || echo "building: a minute
 demo: deps
 	@$(BUILD) all && tests/demo.sh $(B)
 
-test: deps
-	@$(BUILD) all $(TESTS) $(BENCHES) && tests/run.sh $(B) quick
-
-test-full: deps
-	@$(BUILD) all $(TESTS) $(BENCHES) && tests/run.sh $(B) full
+test test-full: deps
+	@$(BUILD) all $(TESTS) $(BENCHES) && tests/run.sh $(B) $(if $(filter test,$@),quick,full)
 
 test-asan:
 	@$(MAKE) --no-print-directory B=$(B)-asan OPT=-O1 CFLAGS="-g -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer" test
-
-fuzz:
-	@tests/fuzz/run.sh $(B) $(or $(SECONDS),60)
 
 bench:
 	@$(MAKE) --no-print-directory -s all $(BENCHES) && CC="$(CC)" tests/bench/run.sh $(B) $(JSON)
@@ -126,23 +133,15 @@ bench:
 install: all $(B)/libflashulp.so
 	@packaging/install.sh $(B) "$(PREFIX)" "$(DESTDIR)" $(VERSION)
 
-uninstall:
-	@packaging/uninstall.sh "$(PREFIX)" "$(DESTDIR)"
-
-dist:
-	@packaging/dist.sh $(B) $(VERSION) "$(REVISION)"
-
-deps:
-	@tests/deps.sh
+fuzz: ; @tests/fuzz/run.sh $(B) $(or $(SECONDS),60)
+uninstall: ; @packaging/uninstall.sh "$(PREFIX)" "$(DESTDIR)"
+dist: ; @packaging/dist.sh $(B) $(VERSION) "$(REVISION)"
+deps: ; @tests/deps.sh
 
 ## make check-docs what README and the manual show is what the command prints
 check-docs: all
 	@FLASHULP_BUILD=$(B) tests/check_docs.sh
-
-check-arrows:
-	@tests/check_arrows.sh
-
-clean:
-	rm -rf $(B) $(B)-asan $(B)-fuzz
+check-arrows: ; @tests/check_arrows.sh
+clean: ; rm -rf $(B) $(B)-asan $(B)-fuzz
 
 -include $(shell find $(B) -name '*.d' 2>/dev/null)

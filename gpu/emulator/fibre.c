@@ -1,0 +1,132 @@
+/* fibre.c: see fibre.h. */
+#define _DEFAULT_SOURCE /* MAP_ANONYMOUS */
+#include "gpu/emulator/fibre.h"
+
+#include <stdint.h>
+#include <sys/mman.h>
+
+#if defined __SANITIZE_ADDRESS__ || !defined __OPTIMIZE__
+enum { STACK_BYTES = 1 << 18 };
+#else
+enum { STACK_BYTES = 1 << 16 };
+#endif
+/* Of each slot the lower part is the guard: wider than any frame. */
+enum { GUARD_BYTES = 1 << 16, SLOT_BYTES = GUARD_BYTES + STACK_BYTES, COLOUR_BYTES = 192 };
+
+static unsigned char *stacks;
+static int ready; /* stacks whose guard has been removed */
+
+bool fibre_stacks_need(int count)
+{
+    if (stacks == NULL) {
+        void *room = mmap(NULL, (size_t)FIBRE_STACKS * SLOT_BYTES, PROT_NONE,
+                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        if (room == MAP_FAILED)
+            return false;
+        stacks = room;
+    }
+    for (; ready < count; ready++)
+        if (mprotect(stacks + (size_t)ready * SLOT_BYTES + GUARD_BYTES, STACK_BYTES,
+                     PROT_READ | PROT_WRITE) != 0)
+            return false;
+    return true;
+}
+
+int fibre_guard_of(const void *address)
+{
+    uintptr_t offset = (uintptr_t)address - (uintptr_t)stacks;
+    if (stacks == NULL || offset >= (size_t)FIBRE_STACKS * SLOT_BYTES)
+        return -1;
+    return offset % SLOT_BYTES < GUARD_BYTES ? (int)(offset / SLOT_BYTES) : -1;
+}
+
+#ifdef FLASHULP_UCONTEXT
+
+void fibre_switch(struct fibre *from, struct fibre *to)
+{
+    swapcontext(&from->context, &to->context);
+}
+
+void fibre_prepare(struct fibre *f, int number, void (*entry)(void))
+{
+    getcontext(&f->context);
+    f->context.uc_stack.ss_sp = stacks + (size_t)number * SLOT_BYTES + GUARD_BYTES;
+    f->context.uc_stack.ss_size = STACK_BYTES;
+    f->context.uc_link = NULL;
+    makecontext(&f->context, entry, 0);
+}
+
+#else
+
+#define SYMBOL_(prefix, name) #prefix #name
+#define SYMBOL__(prefix, name) SYMBOL_(prefix, name)
+#define SYMBOL(name) SYMBOL__(__USER_LABEL_PREFIX__, name)
+
+/* What a saved fibre's stack holds, from its top: the callee-saved registers and where to go on. */
+#ifdef __x86_64__
+enum { SAVED_WORDS = 7, ENTRY_WORD = 6, WORDS_ABOVE = 1 };
+__asm__(".text\n"
+        ".p2align 5\n"
+        ".globl " SYMBOL(fibre_switch_stacks) "\n" SYMBOL(fibre_switch_stacks) ":\n"
+        "    pushq %rbp\n"
+        "    pushq %rbx\n"
+        "    pushq %r12\n"
+        "    pushq %r13\n"
+        "    pushq %r14\n"
+        "    pushq %r15\n"
+        "    movq %rsp, (%rdi)\n"
+        "    movq %rsi, %rsp\n"
+        "    popq %r15\n"
+        "    popq %r14\n"
+        "    popq %r13\n"
+        "    popq %r12\n"
+        "    popq %rbx\n"
+        "    popq %rbp\n"
+        "    popq %rcx\n"
+        "    jmpq *%rcx\n");
+#else
+enum { SAVED_WORDS = 20, ENTRY_WORD = 11, WORDS_ABOVE = 2 };
+__asm__(".text\n"
+        ".p2align 5\n"
+        ".globl " SYMBOL(fibre_switch_stacks) "\n" SYMBOL(fibre_switch_stacks) ":\n"
+        "    sub sp, sp, #160\n"
+        "    stp x19, x20, [sp]\n"
+        "    stp x21, x22, [sp, #16]\n"
+        "    stp x23, x24, [sp, #32]\n"
+        "    stp x25, x26, [sp, #48]\n"
+        "    stp x27, x28, [sp, #64]\n"
+        "    stp x29, x30, [sp, #80]\n"
+        "    stp d8, d9, [sp, #96]\n"
+        "    stp d10, d11, [sp, #112]\n"
+        "    stp d12, d13, [sp, #128]\n"
+        "    stp d14, d15, [sp, #144]\n"
+        "    mov x2, sp\n"
+        "    str x2, [x0]\n"
+        "    mov sp, x1\n"
+        "    ldp x19, x20, [sp]\n"
+        "    ldp x21, x22, [sp, #16]\n"
+        "    ldp x23, x24, [sp, #32]\n"
+        "    ldp x25, x26, [sp, #48]\n"
+        "    ldp x27, x28, [sp, #64]\n"
+        "    ldp x29, x30, [sp, #80]\n"
+        "    ldp d8, d9, [sp, #96]\n"
+        "    ldp d10, d11, [sp, #112]\n"
+        "    ldp d12, d13, [sp, #128]\n"
+        "    ldp d14, d15, [sp, #144]\n"
+        "    add sp, sp, #160\n"
+        "    br x30\n");
+#endif
+
+/* At a function's first instruction the stack is a return address, here 0, short of a multiple of 16
+   on x86-64, a multiple of 16 on aarch64. */
+void fibre_prepare(struct fibre *f, int number, void (*entry)(void))
+{
+    unsigned char *end = stacks + (size_t)(number + 1) * SLOT_BYTES - COLOUR_BYTES * (number % 64);
+    uintptr_t *top = (uintptr_t *)end - WORDS_ABOVE - SAVED_WORDS;
+    for (int i = 0; i < SAVED_WORDS + WORDS_ABOVE; i++)
+        top[i] = 0;
+    top[ENTRY_WORD] = (uintptr_t)entry;
+    f->stack = top;
+}
+
+#endif

@@ -1,0 +1,214 @@
+/* report.c: reports and the options: what the emulator remembers between launches. */
+#include "gpu/emulator/runtime.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { MOST_REPORTS = 64 };
+
+struct emulator_options emulator_options;
+struct emulator_counters emulator_count;
+static struct emulator_report reports[MOST_REPORTS];
+static int report_count;
+
+static const char *const meanings[] = {
+#define EMULATOR_FAULT(id, meaning) meaning,
+#include "gpu/emulator/faults.def"
+#undef EMULATOR_FAULT
+};
+
+const char *emulator_fault_meaning(enum emulator_fault fault)
+{
+    return meanings[fault];
+}
+
+struct emulator_options emulator_defaults(void)
+{
+    return (struct emulator_options){.threads = EMULATOR_ASCENDING, .blocks = EMULATOR_ASCENDING,
+                                     .seed = 1, .late_copies = true, .poison = true,
+                                     .most_reports = 16, .stuck_seconds = 5,
+                                     .stuck_yields = 1000000};
+}
+
+void emulator_configure(const struct emulator_options *options)
+{
+    emulator_options = *options;
+    if (emulator_options.most_reports > MOST_REPORTS)
+        emulator_options.most_reports = MOST_REPORTS;
+    matrix_configure(options->mma);
+}
+
+/* Before main: what a host that says nothing gets. */
+__attribute__((constructor)) static void begin(void)
+{
+    struct emulator_options options = emulator_defaults();
+    emulator_configure(&options);
+}
+
+const struct emulator_counters *emulator_counters(void)
+{
+    return &emulator_count;
+}
+
+int emulator_reports(void)
+{
+    return report_count;
+}
+
+const struct emulator_report *emulator_report(int n)
+{
+    return &reports[n];
+}
+
+void emulator_reset(void)
+{
+    report_count = 0;
+    emulator_count = (struct emulator_counters){0};
+}
+
+static void keep_site(char *file, size_t room, int *line, struct cuemu_site at)
+{
+    snprintf(file, room, "%s", at.file != NULL ? at.file : "");
+    *line = at.line;
+}
+
+/* Room for one more, or NULL; one that says the same of the same places is dropped. */
+static struct emulator_report *new_report(enum emulator_fault fault, struct cuemu_site at,
+                                          struct cuemu_site other)
+{
+    emulator_count.reports++;
+    for (int n = 0; n < report_count; n++) {
+        const struct emulator_report *r = &reports[n];
+        if (r->fault == fault && r->line == at.line && r->other_line == other.line && at.line != 0)
+            return NULL;
+    }
+    if (report_count >= emulator_options.most_reports)
+        return NULL;
+    struct emulator_report *r = &reports[report_count++];
+    r->fault = fault;
+    keep_site(r->file, sizeof r->file, &r->line, at);
+    keep_site(r->other_file, sizeof r->other_file, &r->other_line, other);
+    return r;
+}
+
+void report(enum emulator_fault fault, struct cuemu_site at, struct cuemu_site other,
+            const char *format, ...)
+{
+    struct emulator_report *r = new_report(fault, at, other);
+    if (r == NULL)
+        return;
+    va_list arguments;
+    int used = 0;
+    if (at.line != 0)
+        used = snprintf(r->text, sizeof r->text, "%s:%d: ", at.file, at.line);
+    va_start(arguments, format);
+    vsnprintf(r->text + used, sizeof r->text - (size_t)used, format, arguments);
+    va_end(arguments);
+}
+
+struct lane_name name_of(const struct lane *l)
+{
+    struct lane_name name;
+    const struct cuemu_index *b = &cuemu_grid.block;
+    snprintf(name.text, sizeof name.text, "block (%u,%u,%u), thread %d (warp %d, lane %d)", b->x,
+             b->y, b->z, l->warp->number * WARP_LANES + l->number, l->warp->number, l->number);
+    return name;
+}
+
+struct lanes_text lanes_text(uint32_t lanes)
+{
+    struct lanes_text t = {""};
+    size_t used = 0;
+    for (int n = 0; n < WARP_LANES; n++) {
+        int last = n;
+        if ((lanes >> n & 1) == 0)
+            continue;
+        while (last + 1 < WARP_LANES && (lanes >> (last + 1) & 1) != 0)
+            last++;
+        used += (size_t)snprintf(t.text + used, sizeof t.text - used, last > n ? "%s%d-%d" : "%s%d",
+                                 used > 0 ? "," : "", n, last);
+        n = last;
+    }
+    if (used == 0)
+        snprintf(t.text, sizeof t.text, "none");
+    return t;
+}
+
+/* What one lane waits for, as the table says it; lanes of a warp with the same words share a row. */
+static void waits_for(const struct lane *l, char *text, size_t room)
+{
+    const struct warp *w = l->warp;
+    char what[96] = "";
+    if (l->state == LANE_COLLECTIVE) {
+        uint32_t missing = 0;
+        for (int i = 0; i < w->opens; i++)
+            if (w->open[i].kind == l->collective && w->open[i].named == l->mask &&
+                w->open[i].at.line == l->at.line)
+                missing = w->open[i].mask & ~w->open[i].arrived;
+        snprintf(what, sizeof what, "%s, mask %08x, for lanes %.24s", l->collective->name, l->mask,
+                 lanes_text(missing).text);
+    } else if (l->state == LANE_BARRIER && l->barrier == 0) {
+        snprintf(what, sizeof what, "__syncthreads");
+    } else if (l->state == LANE_BARRIER) {
+        const struct barrier *b = &emulated.barrier[l->barrier];
+        snprintf(what, sizeof what, "barrier %d, %d of %d threads", l->barrier, b->arrived,
+                 b->needed);
+    } else {
+        snprintf(what, sizeof what, l->state == LANE_EXITED ? "exited" : "runs");
+    }
+    if (l->at.line != 0 && l->state != LANE_EXITED)
+        snprintf(text, room, "%s at %s:%d", what, l->at.file, l->at.line);
+    else
+        snprintf(text, room, "%s", what);
+}
+
+/* A row for each warp and each thing its lanes wait for. */
+static void deadlock_table(char *text, size_t room)
+{
+    char words[WARP_LANES][192];
+    size_t used = (size_t)snprintf(text, room, "\n  warp  lanes           wait for");
+    for (int n = 0; n < emulated.warps; n++) {
+        const struct warp *w = &emulated.warp[n];
+        uint32_t left = w->exists;
+        for (int i = 0; i < WARP_LANES; i++)
+            if ((left >> i & 1) != 0)
+                waits_for(&w->lane[i], words[i], sizeof words[i]);
+        while (left != 0) {
+            int first = __builtin_ctz(left);
+            uint32_t same = 0;
+            for (int i = first; i < WARP_LANES; i++)
+                if ((left >> i & 1) != 0 && strcmp(words[i], words[first]) == 0)
+                    same |= UINT32_C(1) << i;
+            left &= ~same;
+            int more = snprintf(text + used, room - used, "\n  %4d  %-14s  %s", n,
+                                lanes_text(same).text, words[first]);
+            used += (size_t)more < room - used ? (size_t)more : room - used - 1;
+        }
+    }
+}
+
+/* The first two different places where lanes wait. */
+static void waiting_places(struct cuemu_site *at, struct cuemu_site *other)
+{
+    *at = *other = nowhere;
+    for (int n = 0; n < emulated.threads; n++) {
+        const struct lane *l = &emulated.lane[n];
+        if (l->state == LANE_EXITED || l->at.line == 0)
+            continue;
+        if (at->line == 0)
+            *at = l->at;
+        else if (other->line == 0 && (l->at.line != at->line || l->at.file != at->file))
+            *other = l->at;
+    }
+}
+
+void report_deadlock(enum emulator_fault fault, const char *headline)
+{
+    static char table[3500];
+    struct cuemu_site at, other;
+    waiting_places(&at, &other);
+    deadlock_table(table, sizeof table);
+    report(fault, at, other, "%s: block (%u,%u,%u) of %s%s", headline, cuemu_grid.block.x,
+           cuemu_grid.block.y, cuemu_grid.block.z, emulated.launch->kernel, table);
+}
