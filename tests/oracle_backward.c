@@ -85,6 +85,23 @@ static bool meet(const struct oracle *o, int64_t row0, int64_t col0)
     return false;
 }
 
+/* Row r's sum of dS k over the keys of a tile; `x` are its pairs there. */
+static double query_sum(const struct oracle *o, const struct pair *x, int64_t r, int64_t col0,
+                        int64_t d, int warps)
+{
+    int64_t each = warps > 0 ? (o->tile + warps - 1) / warps : o->tile;
+    double all = 0;
+    for (int64_t first = 0; first < o->tile; first += each) {
+        double sum = 0;
+        for (int64_t c = first; c < first + each && c < o->tile; c++) {
+            bool seen = sees_key(o, r, col0 + c);
+            sum = take(o, AT_DQ_ACC, sum, seen, x[c].ds, o->k + (seen ? col0 + c : 0) * o->D, d);
+        }
+        all = warps > 0 ? operate(o, AT_DQ_ACC, ORACLE_ADD, all, sum, 0) : sum;
+    }
+    return all;
+}
+
 /* What query tile row0 .. adds: to dK, dV of keys col0 .., to dQ of its own rows. */
 static void one_pair_of_tiles(const struct oracle_gradient *g, const double *delta, int64_t row0,
                               int64_t col0, double *dQ, double *dK, double *dV, double *ds_sum)
@@ -108,12 +125,8 @@ static void one_pair_of_tiles(const struct oracle_gradient *g, const double *del
             }
     for (int64_t r = 0; r < o->row_tile && row0 + r < o->Nq; r++) {
         for (int64_t d = 0; d < D; d++) {
-            double sum = 0, *at = &dQ[(row0 + r) * D + d];
-            for (int64_t c = 0; c < o->tile; c++) {
-                bool seen = sees_key(o, row0 + r, col0 + c);
-                sum = take(o, AT_DQ_ACC, sum, seen, x[r * o->tile + c].ds,
-                           o->k + (seen ? col0 + c : 0) * D, d);
-            }
+            double sum = query_sum(o, &x[r * o->tile], row0 + r, col0, d, g->warps);
+            double *at = &dQ[(row0 + r) * D + d];
             *at = operate(o, AT_DQ_SUM, ORACLE_ADD, *at, sum, 0);
         }
         for (int64_t c = 0; c < o->tile; c++)

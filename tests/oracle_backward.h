@@ -13,6 +13,9 @@ struct oracle_gradient {
     const double *dO;       /* Nq x D, as read */
     const double *O, *lse;  /* what the forward pass stored */
     int copies; /* of dQ in memory: key tile j adds to copy j mod copies; they are added ascending */
+    /* 0, or the warps that share a key tile by its keys, ceil(tile / warps) neighbours each: each
+       sums its part of dS K from zero, and the parts are added in the order of the warps. */
+    int warps;
 };
 
 /* One query head.  dQ: Nq x D, scaled and stored.  dK, dV: Nk x D, dK scaled, neither rounded to a

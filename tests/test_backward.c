@@ -139,7 +139,7 @@ static void judge_unit(const struct work *w, const struct gradients *g, int64_t 
     for (int64_t r = 0; r < h.Nq; r++)
         tensor_row(&w->dO, h.batch, h.head, h.q0 + r, D, dO + r * D);
     struct oracle_gradient given = {&o, dO, g->forward.O + row * D, g->forward.lse + row,
-                                    c.dq_copies > 0 ? c.dq_copies : 1};
+                                    c.dq_copies > 0 ? c.dq_copies : 1, 0};
     oracle_backward(&given, dQ, dK, dV, dQ + h.Nq * D);
     same_numbers(w, "dQ", g->dQ + at * D, dQ, h.Nq * D);
     same_numbers(w, "sum dS", g->dS_sum + at, dQ + h.Nq * D, h.Nq);
