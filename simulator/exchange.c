@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "simulator/algorithms/warps.h"
+#include "simulator/gradient.h"
 
 /* Who has touched a shared tile since the last barrier: a bit a warp. */
 struct touched {
@@ -22,18 +23,23 @@ struct counting {
 
 static bool is_input(const struct tile *t)
 {
-    return t->name == TENSOR_Q || t->name == TENSOR_K || t->name == TENSOR_V;
+    return t->name == TENSOR_Q || t->name == TENSOR_K || t->name == TENSOR_V || t->name == TENSOR_DO;
 }
 
 static bool is_shared(const struct tile *t)
 {
-    return is_input(t) || t->name == TENSOR_SHARED;
+    return is_input(t) || t->name == TENSOR_SHARED || t->name == TENSOR_SHARED_P ||
+           t->name == TENSOR_SHARED_DS;
 }
 
-/* Of the format it was last rounded to; statistics and sums are fp32. */
+/* Inputs and operands are in their sites' formats; statistics and sums are fp32. */
 static int64_t bytes_of(const struct run *r, const struct tile *t, const struct tile *elements)
 {
-    enum format f = is_input(t) ? r->policy->site[SITE_INPUT].format : FORMAT_FP32;
+    const struct site_rule *site = r->policy->site;
+    enum format f = is_input(t)                   ? site[SITE_INPUT].format
+                    : t->name == TENSOR_SHARED_P  ? site[SITE_PROB].format
+                    : t->name == TENSOR_SHARED_DS ? site[SITE_DS].format
+                                                  : FORMAT_FP32;
     int bits = format_info(f)->bits > 0 ? format_info(f)->bits : 32;
     return (int64_t)elements->rows * elements->cols * bits / 8;
 }
@@ -93,7 +99,7 @@ static void count_call(struct run *r, const struct call *c)
     }
 }
 
-/* A warp's registers: its rows or keys of S and P, and accumulators of O for its rows. */
+/* A warp's registers, forward: its rows or keys of S and P, accumulators of O for its rows. */
 static void count_held(const struct attention *x, bool by_rows, struct exchange *e)
 {
     int Br = x->choices.Br, Bc = x->choices.Bc, D = (int)x->head->D;
@@ -105,21 +111,51 @@ static void count_held(const struct attention *x, bool by_rows, struct exchange 
     }
 }
 
-void exchange_count(const struct simulation *s, const struct head *h, struct exchange *e)
+/* Backward: S and dP, accumulators of dK and dV for its keys, of dQ for its rows. */
+static void count_held_backward(const struct attention *x, bool by_rows, struct exchange *e)
 {
-    struct counting n;
+    int64_t Br = x->choices.Br, Bc = x->choices.Bc, D = x->head->D;
+    for (int w = 0; w < e->warps; w++) {
+        int64_t own_keys = part_of((int)Bc, e->warps, w).count;
+        int64_t rows = by_rows ? part_of((int)Br, e->warps, w).count : own_keys > 0 ? Br : 0;
+        int64_t keys = by_rows ? Bc : own_keys;
+        e->warp[w].held = (int64_t)sizeof(float) * (2 * rows * keys + 2 * own_keys * D + rows * D);
+    }
+}
+
+static struct attention start(struct counting *n, const struct simulation *s, const struct head *h,
+                              struct exchange *e)
+{
     struct message why;
     assert(s->algorithm == ALGORITHM_SPLITK || s->algorithm == ALGORITHM_SPLITQ);
-    memset(&n, 0, sizeof n);
+    memset(n, 0, sizeof *n);
     *e = (struct exchange){0};
-    bool ok = run_new(&n.run, s->arith, &s->policy, s->precision, &why);
+    bool ok = run_new(&n->run, s->arith, &s->policy, s->precision, &why);
     assert(ok);
     (void)ok;
     struct attention x = {.head = h, .choices = simulation_choices(s, h)};
     e->warps = warps_of(&x);
-    n.exchange = e;
-    n.run.perform = count_call;
-    simulate_head(&n.run, s, h);
+    n->exchange = e;
+    n->run.perform = count_call;
+    return simulate_head(&n->run, s, h);
+}
+
+void exchange_count(const struct simulation *s, const struct head *h, struct exchange *e)
+{
+    struct counting n;
+    struct attention x = start(&n, s, h, e);
     count_held(&x, s->algorithm == ALGORITHM_SPLITQ, e);
+    run_free(&n.run);
+}
+
+void exchange_count_backward(const struct simulation *s, const struct head *h,
+                             const struct tensor *dO, struct exchange *e)
+{
+    struct counting n;
+    struct attention x = start(&n, s, h, e);
+    *e = (struct exchange){.warps = e->warps}; /* what was counted is the forward pass */
+    n.tiles = 0;
+    simulate_backward(&n.run, s, &x, dO);
+    count_held_backward(&x, s->algorithm == ALGORITHM_SPLITQ, e);
     run_free(&n.run);
 }

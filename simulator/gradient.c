@@ -15,15 +15,22 @@ struct job {
     int64_t *row_of_unit; /* in forward */
 };
 
+/* After splitk and splitq the warps share the backward tiles in the same way. */
+static algorithm_body *backward_body(const struct simulation *s)
+{
+    if (s->is_kernel)
+        return kernel_info(s->kernel.kernel)->body;
+    return s->algorithm == ALGORITHM_SPLITK   ? backward_by_keys
+           : s->algorithm == ALGORITHM_SPLITQ ? backward_by_rows
+                                              : backward;
+}
+
 void simulate_backward(struct run *r, const struct simulation *s, struct attention *x,
                        const struct tensor *dO)
 {
     x->dO = dO;
     x->choices = backward_choices(s, x->head);
-    if (s->is_kernel)
-        kernel_info(s->kernel.kernel)->body(r, x);
-    else
-        backward(r, x);
+    backward_body(s)(r, x);
 }
 
 static void sum_heads(struct run *r, struct tile **head, int heads)
@@ -142,7 +149,7 @@ static bool backward_fits(const struct problem *p, const struct simulation *s, s
         if (!order_fits(sums[i].site, &s->policy.site[sums[i].site].order, sums[i].terms,
                         sums[i].has, "", why))
             return false;
-    return true;
+    return warps_sum_so(s, SITE_DQ_ACC, why);
 }
 
 static uint64_t digest_gradients(const struct problem *p, enum format f, const struct gradients *g)

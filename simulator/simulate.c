@@ -173,6 +173,14 @@ bool order_fits(enum site site, const struct order *o, int terms, const char *ha
     return true;
 }
 
+bool warps_sum_so(const struct simulation *s, enum site site, struct message *why)
+{
+    bool by_warp = !s->is_kernel && s->algorithm == ALGORITHM_SPLITK;
+    return !by_warp || s->policy.site[site].order.kind != ORDER_TREE ||
+           refuse(why, "%s: splitk sums the keys of each warp by themselves; a tree does not go "
+                       "with it", site_name(site));
+}
+
 /* How many terms the order is made for; 0: any number. */
 static int order_terms(const struct order *o)
 {
@@ -206,9 +214,8 @@ static bool orders_fit(const struct problem *p, const struct simulation *s, stru
     for (size_t i = 0; i < sizeof by_keys / sizeof *by_keys; i++) {
         const struct order *o = &s->policy.site[by_keys[i]].order;
         char hint[64];
-        if (!s->is_kernel && s->algorithm == ALGORITHM_SPLITK && o->kind == ORDER_TREE)
-            return refuse(why, "%s: splitk sums the keys of each warp by themselves; a tree does "
-                               "not go with it", site_name(by_keys[i]));
+        if (!warps_sum_so(s, by_keys[i], why))
+            return false;
         snprintf(hint, sizeof hint, ": use --tile %d,%d", c.Br, order_terms(o));
         if (!order_fits(by_keys[i], o, c.Bc, "a key tile", hint, why))
             return false;

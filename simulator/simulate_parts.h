@@ -17,6 +17,8 @@ void share_items(const struct problem *p, const struct simulation *s, share_item
    table: a shorter one) is refused before it begins: "..., HAS TERMSHINT". */
 bool order_fits(enum site site, const struct order *o, int terms, const char *has,
                 const char *hint, struct message *why);
+/* splitk cuts the sums over a tile's keys: an explicit tree over them is refused. */
+bool warps_sum_so(const struct simulation *s, enum site site, struct message *why);
 /* Do the policy's orders fit the forward listing's sums, and the faults the problem? */
 bool forward_fits(const struct problem *p, const struct simulation *s, struct message *why);
 

@@ -69,7 +69,7 @@ struct work {
 };
 
 static const enum algorithm forwards[] = {ALGORITHM_FA2, ALGORITHM_FA1, ALGORITHM_STANDARD,
-                                          ALGORITHM_ONLINE};
+                                          ALGORITHM_ONLINE, ALGORITHM_SPLITQ, ALGORITHM_SPLITK};
 
 static void draw_work(struct work *w, enum policy_id policy, const struct arithmetic *arith,
                       const struct mask_row *m, const struct shape *shape, uint64_t *state)
@@ -84,6 +84,7 @@ static void draw_work(struct work *w, enum policy_id policy, const struct arithm
     w->s.arith = arith;
     w->s.choices = (struct choices){.Br = t->Br, .Bc = t->Bc};
     w->s.choices.dq_copies = (int)draw_below(state, 4);
+    w->s.choices.warps = 1 + (int)draw_below(state, 9);
     f = f == FORMAT_EXACT ? FORMAT_FP32 : f;
     w->policy = policy;
     for (int n = 0; n < 3 && policy != POLICY_EXACT; n++) { /* tells the sites apart */
@@ -92,10 +93,11 @@ static void draw_work(struct work *w, enum policy_id policy, const struct arithm
         w->s.policy.site[site].format = other[draw_below(state, COUNT(other))];
     }
     snprintf(w->what, sizeof w->what,
-             "%s %s %s %s, %lldx%lld heads, %lldx%lldx%lld, tile %d,%d, copies %d",
+             "%s %s %s %s, %lldx%lld heads, %lldx%lldx%lld, tile %d,%d, copies %d, warps %d",
              algorithm_info(w->s.algorithm)->name, w->s.policy.name, arith->name, m->name,
              (long long)shape->Hq, (long long)shape->Hkv, (long long)shape->Nq,
-             (long long)shape->Nk, (long long)shape->D, t->Br, t->Bc, w->s.choices.dq_copies);
+             (long long)shape->Nk, (long long)shape->D, t->Br, t->Bc, w->s.choices.dq_copies,
+             w->s.choices.warps);
     assert_true(draw_problem(&w->p, f, *shape, size, &options, state));
     assert_true(draw_tensor(&w->dO, f, shape->B, shape->Hq, shape->Nq, shape->D, 1, state));
 }
@@ -139,7 +141,8 @@ static void judge_unit(const struct work *w, const struct gradients *g, int64_t 
     for (int64_t r = 0; r < h.Nq; r++)
         tensor_row(&w->dO, h.batch, h.head, h.q0 + r, D, dO + r * D);
     struct oracle_gradient given = {&o, dO, g->forward.O + row * D, g->forward.lse + row,
-                                    c.dq_copies > 0 ? c.dq_copies : 1, 0};
+                                    c.dq_copies > 0 ? c.dq_copies : 1,
+                                    w->s.algorithm == ALGORITHM_SPLITK ? c.warps : 0};
     oracle_backward(&given, dQ, dK, dV, dQ + h.Nq * D);
     same_numbers(w, "dQ", g->dQ + at * D, dQ, h.Nq * D);
     same_numbers(w, "sum dS", g->dS_sum + at, dQ + h.Nq * D, h.Nq);
@@ -404,6 +407,40 @@ static void sum_of_score_gradients(void **unused)
     work_free(&w);
 }
 
+/* Shared out by rows no sum is cut; by keys dQ's are, and dK's and dV's are not. */
+static void warps_and_bits(void **unused)
+{
+    (void)unused;
+    static const struct shape shape = {1, 2, 1, 21, 37, 12};
+    static const enum algorithm by[] = {ALGORITHM_FA2, ALGORITHM_SPLITQ, ALGORITHM_SPLITK};
+    struct work w;
+    struct gradients g[3];
+    struct message why;
+    uint64_t state = 13;
+    int64_t queries = 2 * 21 * 12, keys = 37 * 12, differ = 0;
+    draw_work(&w, POLICY_FP32, arith_float(), &masks[1], &shape, &state);
+    w.s.policy = policy_table(POLICY_FP32);
+    w.s.choices = (struct choices){.Br = 8, .Bc = 16, .warps = 4};
+    for (int n = 0; n < 3; n++) {
+        w.s.algorithm = by[n];
+        assert_true(simulate_gradients(&w.p, &w.dO, &w.s, &g[n], &why));
+    }
+    assert_true(g[0].digest == g[1].digest);
+    same_numbers(&w, "dV", g[1].dV, g[0].dV, keys);
+    for (int64_t i = 0; i < queries; i++)
+        differ += g[2].dQ[i] != g[0].dQ[i];
+    assert_true(differ > queries / 4);
+    printf("# note warps that share keys change %lld of %lld dQ\n", (long long)differ,
+           (long long)queries);
+    for (int n = 0; n < 3; n++)
+        gradients_free(&g[n]);
+    w.s.algorithm = ALGORITHM_SPLITK;
+    w.s.policy.site[SITE_DQ_ACC].order = (struct order){.kind = ORDER_TREE, .tree = order_pairwise(16)};
+    assert_false(simulate_gradients(&w.p, &w.dO, &w.s, &g[0], &why));
+    assert_non_null(strstr(why.text, "DQ_ACC: splitk sums the keys of each warp by themselves"));
+    work_free(&w);
+}
+
 static void threads_change_no_bit(void **unused)
 {
     (void)unused;
@@ -429,7 +466,7 @@ int main(void)
         cmocka_unit_test(equals_oracle_mpfr),     cmocka_unit_test(exact_on_every_mask),
         cmocka_unit_test(exact_when_packed),      cmocka_unit_test(worked_group),
         cmocka_unit_test(unseen_reaches_nothing), cmocka_unit_test(sum_of_score_gradients),
-        cmocka_unit_test(threads_change_no_bit),
+        cmocka_unit_test(warps_and_bits),         cmocka_unit_test(threads_change_no_bit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

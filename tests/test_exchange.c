@@ -67,6 +67,45 @@ static void counts_by_hand(void **unused)
     }
 }
 
+/* Backward, the same shape: by rows P and dS are exchanged, as bf16, by keys parts of dQ in fp32. */
+static void backward_by_hand(void **unused)
+{
+    (void)unused;
+    for (int T = 1; T <= 3; T++) {
+        struct problem p = drawn((struct shape){1, 1, 1, 64, 64 * T, 64}, false, 1);
+        struct head h = problem_head(&p, 0);
+        struct exchange k, q;
+        struct tensor dO;
+        uint64_t seed = 7;
+        assert_true(draw_tensor(&dO, FORMAT_BF16, 1, 1, 64, 64, 1, &seed));
+        struct simulation s = shared(ALGORITHM_SPLITK, POLICY_GPU_BF16, 64, 64, 4);
+        exchange_count_backward(&s, &h, &dO, &k);
+        s = shared(ALGORITHM_SPLITQ, POLICY_GPU_BF16, 64, 64, 4);
+        exchange_count_backward(&s, &h, &dO, &q);
+        for (int w = 0; w < 4; w++) {
+            /* by rows: its rows of Q and dO for S and dP, all of K, V; all of Q, dO for dK and dV */
+            assert_int_equal(q.warp[w].inputs, T * 2 * (2 * 16 * 64 + 4 * 64 * 64));
+            assert_int_equal(q.warp[w].writes, T * 2 * 2 * 16 * 64);
+            assert_int_equal(q.warp[w].reads, T * 2 * 2 * 16 * 64);
+            assert_int_equal(q.warp[w].held, 4 * (2 * 16 * 64 + 2 * 16 * 64 + 16 * 64));
+            assert_int_equal(q.warp[w].waits, T);
+            /* by keys: all of Q and dO, its rows of K and V; a whole dQ written, a quarter of four read */
+            assert_int_equal(k.warp[w].inputs, T * 2 * (2 * 16 * 64 + 2 * 64 * 64));
+            assert_int_equal(k.warp[w].writes, T * 4 * 64 * 64);
+            assert_int_equal(k.warp[w].reads, T * 4 * 4 * 64 * 16);
+            assert_int_equal(k.warp[w].held, 4 * (2 * 64 * 16 + 2 * 16 * 64 + 64 * 64));
+            assert_int_equal(k.warp[w].waits, T);
+        }
+        assert_int_equal(q.barriers, 3 * T - 1); /* tiles written; P and dS; tiles read by all */
+        assert_int_equal(k.barriers, 2 * T);
+        assert_int_equal(q.shared, 2 * 6 * 64 * 64);
+        assert_int_equal(k.shared, 2 * 4 * 64 * 64 + 4 * 4 * 64 * 64);
+        assert_int_equal(q.loaded, 2 * 64 * 64 * (4 * T + 1)); /* dO once more, for D */
+        tensor_free(&dO);
+        problem_free(&p);
+    }
+}
+
 /* One warp has nobody to exchange with; warps without keys or rows have nothing. */
 static void few_and_many(void **unused)
 {
@@ -148,6 +187,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(counts_by_hand),
+        cmocka_unit_test(backward_by_hand),
         cmocka_unit_test(few_and_many),
         cmocka_unit_test(two_roundings),
         cmocka_unit_test(refused_trees),

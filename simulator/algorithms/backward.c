@@ -5,18 +5,12 @@
    nor a sum.  dK_j and dV_j grow in the loop; every key tile adds to all of dQ, which is where the
    order of arrival shows (dq.c).  P is rounded for P^T dO only: dS takes it unrounded.  The scale
    comes last, on dQ and dK. */
-#include "simulator/algorithms/backward.h"
-#include "simulator/algorithms/state.h"
+#include "simulator/algorithms/backward_parts.h"
 
-struct backward {
-    struct state s;
-    struct tile *dO, *D, *weight, *dP, *dS, *dQ, *part, *dK, *dV, *sum, *one;
-    struct tile *all_D, *all_sums; /* a column for every query: D; sum dS */
-};
-
-static void backward_new(struct run *r, struct attention *x, struct backward *b)
+void backward_new(struct run *r, struct attention *x, struct backward *b)
 {
     int D = (int)x->head->D, Br = x->choices.Br, Bc = x->choices.Bc, Nq = Br * query_tiles(x);
+    gradients_new(r, x);
     state_new(r, x, &b->s);
     b->dO = tile_new(r, TENSOR_DO, Br, D);
     b->D = tile_new(r, TENSOR_DELTA, Br, 1);
@@ -51,10 +45,9 @@ static void row_sums(struct run *r, struct attention *x, struct backward *b)
 }
 
 /* dS = P (dP - D); under softcap times 1 - tanh^2. */
-static void score_gradients(struct run *r, struct backward *b)
+void score_gradients(struct run *r, struct backward *b)
 {
     struct state *s = &b->s;
-    mma_abt(r, b->dP, b->dO, s->V, SITE_DP_ACC);                        note(r, STEP_DP, b->dP);
     sub(r, b->dP, b->dP, b->D, SITE_DP_SHIFT);                          note(r, STEP_DS, b->dP);
     mul(r, b->dS, s->P, b->dP, SITE_DS_PRODUCT);
     if (s->tanh != NULL) {
@@ -67,25 +60,33 @@ static void score_gradients(struct run *r, struct backward *b)
 
 /* No part of the gradients: without softcap dS sums to 0 along a row; what else it sums to is
    rounding. */
-static void sum_score_gradients(struct run *r, struct attention *x, struct backward *b, int i)
+void sum_score_gradients(struct run *r, struct attention *x, struct backward *b, int i)
 {
     take_block(r, b->sum, b->all_sums, i * x->choices.Br, 0);
     row_sum(r, b->sum, b->dS, SITE_DS_SUM);                             note(r, STEP_DS_SUM, b->sum);
     put_block(r, b->all_sums, i * x->choices.Br, 0, b->sum);
 }
 
-/* What query tile i adds to dK_j, dV_j, and key tile j to dQ_i. */
-static void fold_query_tile(struct run *r, struct attention *x, struct backward *b, int i, int j)
+void reweigh(struct run *r, struct attention *x, struct backward *b)
 {
     struct state *s = &b->s;
-    scores(r, x, s);
+    scale_scores(r, x, s);
     hide_unseen(r, s);
     sub(r, s->P, s->S, s->L, SITE_EXP_ARG);
     exp_(r, s->P, s->P, SITE_EXP);                                      note(r, STEP_REWEIGH, s->P);
     copy(r, b->weight, s->P);
     round_at(r, b->weight, SITE_PROB);                                  note(r, STEP_ROUND_P, b->weight);
-    mma_atb(r, b->dV, b->weight, b->dO, SITE_NONE, SITE_DV_ACC);        note(r, STEP_DV, b->dV);
+}
 
+static void fold_query_tile(struct run *r, struct attention *x, struct backward *b, void *with,
+                            int i, int j)
+{
+    struct state *s = &b->s;
+    (void)with;
+    mma_abt(r, s->S, s->Q, s->K, SITE_SCORE_ACC);                       note(r, STEP_QK, s->S);
+    reweigh(r, x, b);
+    mma_atb(r, b->dV, b->weight, b->dO, SITE_NONE, SITE_DV_ACC);        note(r, STEP_DV, b->dV);
+    mma_abt(r, b->dP, b->dO, s->V, SITE_DP_ACC);                        note(r, STEP_DP, b->dP);
     score_gradients(r, b);
     sum_score_gradients(r, x, b, i);
     mma_atb(r, b->dK, b->dS, s->Q, SITE_NONE, SITE_DK_ACC);             note(r, STEP_DK, b->dK);
@@ -94,29 +95,35 @@ static void fold_query_tile(struct run *r, struct attention *x, struct backward 
     add_to_dq(r, x, b->dQ, b->part, i, j);
 }
 
+void backward_tiles(struct run *r, struct attention *x, struct backward *b, fold_tiles *fold_pair,
+                    void *with)
+{
+    row_sums(r, x, b);
+    for (int j = 0; j < key_tiles(x); j++) {
+        r->where.j = (uint32_t)j;
+        load_k(r, x, b->s.K, j);
+        load_v(r, x, b->s.V, j);
+        fill(r, b->dK, 0);
+        fill(r, b->dV, 0);
+        for (int i = 0; i < query_tiles(x); i++) {
+            if (!state_meet(r, x, &b->s, i, j))
+                continue;
+            load_q(r, x, b->s.Q, i);
+            load_do(r, x, b->dO, i);
+            recall(r, x, i, b->s.O, b->s.L);
+            take_block(r, b->D, b->all_D, i * x->choices.Br, 0);
+            fold_pair(r, x, b, with, i, j);
+        }
+        mul(r, b->dK, b->dK, b->s.scale, SITE_GRADIENT_SCALE);          note(r, STEP_GRADIENT, b->dK);
+                                                                        note(r, STEP_GRADIENT, b->dV);
+        store_key_gradients(r, x, j, b->dK, b->dV);
+    }
+    finish_dq(r, x, b->dQ, b->part, b->sum, b->s.scale, b->all_sums);
+}
+
 void backward(struct run *r, struct attention *x)
 {
     struct backward b;
-    gradients_new(r, x);
     backward_new(r, x, &b);
-    row_sums(r, x, &b);
-    for (int j = 0; j < key_tiles(x); j++) {
-        load_k(r, x, b.s.K, j);
-        load_v(r, x, b.s.V, j);
-        fill(r, b.dK, 0);
-        fill(r, b.dV, 0);
-        for (int i = 0; i < query_tiles(x); i++) {
-            if (!state_meet(r, x, &b.s, i, j))
-                continue;
-            load_q(r, x, b.s.Q, i);
-            load_do(r, x, b.dO, i);
-            recall(r, x, i, b.s.O, b.s.L);
-            take_block(r, b.D, b.all_D, i * x->choices.Br, 0);
-            fold_query_tile(r, x, &b, i, j);
-        }
-        mul(r, b.dK, b.dK, b.s.scale, SITE_GRADIENT_SCALE);             note(r, STEP_GRADIENT, b.dK);
-                                                                        note(r, STEP_GRADIENT, b.dV);
-        store_key_gradients(r, x, j, b.dK, b.dV);
-    }
-    finish_dq(r, x, b.dQ, b.part, b.sum, b.s.scale, b.all_sums);
+    backward_tiles(r, x, &b, fold_query_tile, NULL);
 }

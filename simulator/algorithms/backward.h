@@ -20,5 +20,8 @@ void finish_dq(struct run *r, struct attention *x, struct tile *dQ, struct tile 
 
 /* Algorithm 2 of FlashAttention-2, after any forward listing. */
 algorithm_body backward;
+/* The same with a block's warps as workers, after splitq and splitk: sharing a tile by its rows, or by
+   its keys, when each warp's part of dQ is a sum from zero. */
+algorithm_body backward_by_rows, backward_by_keys;
 
 #endif

@@ -12,8 +12,6 @@ static void slice_new(struct run *r, const struct attention *x, struct slice *c,
 {
     int D = (int)x->head->D, Bc = x->choices.Bc;
     c->rows = part_of(x->choices.Br, warps, w);
-    if (c->rows.count == 0)
-        return;
     c->Q = tile_new(r, TENSOR_SCRATCH, c->rows.count, D);
     c->K = tile_new(r, TENSOR_SCRATCH, Bc, D);
     c->V = tile_new(r, TENSOR_SCRATCH, Bc, D);
@@ -22,12 +20,10 @@ static void slice_new(struct run *r, const struct attention *x, struct slice *c,
     c->O = tile_new(r, TENSOR_SCRATCH, c->rows.count, D);
 }
 
-static void own_scores(struct run *r, struct state *s, struct slice *own, int warps)
+static void own_scores(struct run *r, struct state *s, struct slice *own, int workers)
 {
-    for (int w = 0; w < warps; w++) {
+    for (int w = 0; w < workers; w++) {
         struct slice *c = &own[w];
-        if (c->rows.count == 0)
-            continue;
         r->where.warp = (uint32_t)w;
         take_block(r, c->Q, s->Q, c->rows.first, 0);
         take_block(r, c->K, s->K, 0, 0);
@@ -38,14 +34,11 @@ static void own_scores(struct run *r, struct state *s, struct slice *own, int wa
 }
 
 /* O = O + P V, each warp its rows. */
-static void own_outputs(struct run *r, struct state *s, struct slice *own, int warps)
+static void own_outputs(struct run *r, struct state *s, struct slice *own, int workers)
 {
-    for (int w = 0; w < warps; w++) {
+    for (int w = 0; w < workers; w++) {
         struct slice *c = &own[w];
-        if (c->rows.count == 0)
-            continue;
-        struct visible seen = s->visible;
-        seen.row0 += c->rows.first;
+        struct visible seen = seen_by_rows(&s->visible, c->rows);
         r->where.warp = (uint32_t)w;
         take_block(r, c->V, s->V, 0, 0);
         take_block(r, c->P, s->P, c->rows.first, 0);
@@ -61,16 +54,16 @@ void split_q(struct run *r, struct attention *x)
 {
     struct state s;
     struct slice own[MOST_WARPS] = {0};
-    int warps = warps_of(x), tiles = key_tiles(x);
+    int warps = warps_of(x), workers = workers_of(x->choices.Br, warps), tiles = key_tiles(x);
     state_new(r, x, &s);
-    for (int w = 0; w < warps; w++)
+    for (int w = 0; w < workers; w++)
         slice_new(r, x, &own[w], warps, w);
     for (int i = 0; i < query_tiles(x); i++) {
         state_begin(r, x, &s, i);
         for (int j = 0; j < tiles; j++) {
             if (!state_enter(r, x, &s, i, j))
                 continue;
-            own_scores(r, &s, own, warps);
+            own_scores(r, &s, own, workers);
             scale_scores(r, x, &s); /* from here to P every warp works on its own rows */
             hide_unseen(r, &s);
             copy(r, s.decay, s.m);
@@ -79,7 +72,7 @@ void split_q(struct run *r, struct attention *x)
             exp_shift(r, s.P, s.S, s.m, SITE_EXP_ARG, SITE_EXP);        note(r, STEP_EXP, s.P);
             row_sum(r, s.l, s.P, SITE_ROW_SUM);                         note(r, STEP_ROW_SUM, s.l);
             round_at(r, s.P, SITE_PROB);                                note(r, STEP_ROUND_P, s.P);
-            own_outputs(r, &s, own, warps);
+            own_outputs(r, &s, own, workers);
         }
         struct visible seen = visible_tiles(x, i, 0, tiles - 1);
         divide_rows(r, s.O, s.O, s.l, &seen, SITE_NORMALIZE);

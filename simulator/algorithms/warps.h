@@ -16,6 +16,11 @@ struct part {
 };
 struct part part_of(int all, int warps, int w);
 int warps_of(const struct attention *x);
+/* How many of the warps have any of it: the first ones. */
+int workers_of(int all, int warps);
+/* What a warp's rows see of a tile, and what all rows see of its keys. */
+struct visible seen_by_rows(const struct visible *tile, struct part rows);
+struct visible seen_of_keys(const struct visible *tile, struct part keys);
 
 /* decay, which holds the old maximum, becomes e^(old - m); l and O~ are put relative to m. */
 void rescale_state(struct run *r, struct state *s);
