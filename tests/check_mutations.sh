@@ -92,6 +92,20 @@ mutant "tail and mask forgotten" test_algorithms $algorithms/fa2.c \
     's/hide_unseen(r, s);//'
 mutant "always ascending" test_algorithms $algorithms/fa2.c \
     's/x->choices.descending ? tiles - 1 - n : n/n/'
+mutant "warps' outputs added last to first" test_algorithms $algorithms/splitk.c \
+    's/all->Y, v \* Br, c->columns/all->Y, (all->workers - 1 - v) * Br, c->columns/'
+mutant "a warp's sum of rounded weights" test_algorithms $algorithms/splitk.c \
+    's/take_block(r, c->P, s->P, 0, c->keys.first);/take_block(r, c->P, all->weight, 0, c->keys.first);/'
+mutant "a warp's part on top of the last" test_algorithms $algorithms/splitk.c \
+    's/fill(r, c->Y, 0);//'
+mutant "hidden keys weigh, backward" test_backward $algorithms/backward_warps.c \
+    's/mask(r, c->P_k, &seen);//'
+mutant "parts of dQ last to first" test_backward $algorithms/backward_warps.c \
+    's/all->Y, v \* Br/all->Y, (all->key_workers - 1 - v) * Br/'
+mutant "dK by rounded weights" test_backward $algorithms/backward_warps.c \
+    's/c->dK, c->dS_k, c->all_Q/c->dK, c->P_k, c->all_Q/'
+mutant "P exchanged unrounded" test_backward $algorithms/backward_warps.c \
+    's/take_block(r, c->S, b->weight/take_block(r, c->S, b->s.P/'
 mutant "fa1 keeps the old sum unscaled" test_exact_arith $algorithms/fa1.c \
     's/mul(r, b->l_old, s->l, s->decay, SITE_ROW_SUM);/copy(r, b->l_old, s->l);/'
 mutant "online forgets what came before" test_exact_arith $algorithms/online.c \
