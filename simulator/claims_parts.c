@@ -103,11 +103,11 @@ struct problem claim_problem(const struct claim_inputs *in, enum claim_input sco
     return p;
 }
 
-static struct tensor tensor_of(enum format f, int rows, int D)
+static struct tensor tensor_of(enum format f, int heads, int rows, int D)
 {
     struct tensor t;
     struct message why;
-    bool ok = tensor_new(&t, f, TENSOR_MAX_RANK, (int64_t[]){1, 1, rows, D}, &why);
+    bool ok = tensor_new(&t, f, TENSOR_MAX_RANK, (int64_t[]){1, heads, rows, D}, &why);
     assert(ok);
     (void)ok;
     return t;
@@ -128,14 +128,19 @@ static struct problem problem_of(struct tensor *q, struct tensor *k, struct tens
 
 struct problem scores_problem(const double *x, const double *v, int keys)
 {
-    struct tensor q = tensor_of(FORMAT_FP64, 1, 1), k = tensor_of(FORMAT_FP64, keys, 1);
-    struct tensor values = tensor_of(FORMAT_FP64, keys, 1);
+    struct tensor q = tensor_of(FORMAT_FP64, 1, 1, 1), k = tensor_of(FORMAT_FP64, 1, keys, 1);
+    struct tensor values = tensor_of(FORMAT_FP64, 1, keys, 1);
     tensor_set(&q, 0, 0, 0, 0, 1);
     for (int c = 0; c < keys; c++) {
         tensor_set(&k, 0, 0, c, 0, x[c]);
         tensor_set(&values, 0, 0, c, 0, v[c]);
     }
     return problem_of(&q, &k, &values);
+}
+
+int claim_whole(double x, int least, int most)
+{
+    return x < least ? least : x > most ? most : (int)x;
 }
 
 uint64_t claim_draw(uint64_t *state)
@@ -147,19 +152,47 @@ uint64_t claim_draw(uint64_t *state)
 }
 
 /* Multiples of 1/16 between -2 and 2: products and dot products are exact in fp32. */
-static struct tensor drawn_tensor(uint64_t *state, int rows, int D)
+static struct tensor drawn_tensor(uint64_t *state, int heads, int rows, int D)
 {
-    struct tensor t = tensor_of(FORMAT_BF16, rows, D);
-    for (int n = 0; n < rows; n++)
-        for (int d = 0; d < D; d++)
-            tensor_set(&t, 0, 0, n, d, ((double)(claim_draw(state) % 65) - 32) / 16);
+    struct tensor t = tensor_of(FORMAT_BF16, heads, rows, D);
+    for (int64_t n = 0; n < (int64_t)heads * rows * D; n++)
+        tensor_set(&t, 0, n / D / rows, n / D % rows, n % D,
+                   ((double)(claim_draw(state) % 65) - 32) / 16);
     return t;
 }
 
 struct problem drawn_problem(uint64_t seed, int Nq, int Nk, int D)
 {
-    struct tensor q = drawn_tensor(&seed, Nq, D), k = drawn_tensor(&seed, Nk, D);
-    struct tensor v = drawn_tensor(&seed, Nk, D);
+    return drawn_group(seed, 1, 1, Nq, Nk, D);
+}
+
+struct problem drawn_group(uint64_t seed, int group, int key_heads, int Nq, int Nk, int D)
+{
+    struct tensor q = drawn_tensor(&seed, group * key_heads, Nq, D);
+    struct tensor k = drawn_tensor(&seed, key_heads, Nk, D);
+    struct tensor v = drawn_tensor(&seed, key_heads, Nk, D);
+    return problem_of(&q, &k, &v);
+}
+
+struct tensor drawn_gradient(uint64_t seed, const struct problem *p)
+{
+    return drawn_tensor(&seed, (int)p->Hq, (int)p->Nq, (int)p->D);
+}
+
+static struct tensor copied(const struct tensor *t, int heads)
+{
+    struct tensor c = tensor_of(FORMAT_BF16, heads, (int)t->shape[2], (int)t->shape[3]);
+    for (int64_t h = 0; h < heads; h++)
+        for (int64_t n = 0; n < t->shape[2]; n++)
+            for (int64_t d = 0; d < t->shape[3]; d++)
+                tensor_set(&c, 0, h, n, d, tensor_get(t, 0, h / (heads / t->shape[1]), n, d));
+    return c;
+}
+
+struct problem copied_keys(const struct problem *p)
+{
+    struct tensor q = copied(&p->q, (int)p->Hq), k = copied(&p->k, (int)p->Hq);
+    struct tensor v = copied(&p->v, (int)p->Hq);
     return problem_of(&q, &k, &v);
 }
 
@@ -188,6 +221,17 @@ struct result claim_run(const struct problem *p, const struct simulation *s)
     assert(ok);
     (void)ok;
     return result;
+}
+
+struct gradients claim_gradients(const struct problem *p, const struct tensor *dO,
+                                 const struct simulation *s)
+{
+    struct gradients g;
+    struct message why;
+    bool ok = simulate_gradients(p, dO, s, &g, &why);
+    assert(ok);
+    (void)ok;
+    return g;
 }
 
 struct trace *claim_trace(const struct problem *p, const struct simulation *s)

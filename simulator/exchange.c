@@ -91,11 +91,13 @@ static void count_call(struct run *r, const struct call *c)
     } else if (c->verb == VERB_PUT && is_shared(c->dst)) {
         write_shared(n, c->dst, me);
         w->writes += bytes_of(r, c->dst, c->a);
+        w->sums += c->dst->name == TENSOR_SHARED ? bytes_of(r, c->dst, c->a) : 0;
     } else if (c->verb == VERB_TAKE && is_shared(c->a)) {
         int64_t bytes = bytes_of(r, c->a, c->dst);
         read_shared(n, c->a, me);
         w->inputs += is_input(c->a) ? bytes : 0;
         w->reads += is_input(c->a) ? 0 : bytes;
+        w->sums += c->a->name == TENSOR_SHARED ? bytes : 0;
     }
 }
 

@@ -14,7 +14,8 @@ enum { EXCHANGE_WARPS = 32, EXCHANGE_TILES = 8 };
 struct warp_exchange {
     int64_t held;          /* bytes of registers: of its share of S or P, of O or the gradients */
     int64_t inputs;        /* bytes of Q, K, V, dO read from shared memory */
-    int64_t reads, writes; /* of partial results */
+    int64_t reads, writes; /* of partial results: statistics, sums; backward also P and dS */
+    int64_t sums;          /* of these, what is a sum that other warps have the rest of */
     int64_t waits;         /* barriers it stands at whose cause is another warp's partial result */
 };
 

@@ -435,7 +435,8 @@ static void warps_and_bits(void **unused)
     for (int n = 0; n < 3; n++)
         gradients_free(&g[n]);
     w.s.algorithm = ALGORITHM_SPLITK;
-    w.s.policy.site[SITE_DQ_ACC].order = (struct order){.kind = ORDER_TREE, .tree = order_pairwise(16)};
+    w.s.policy.site[SITE_DQ_ACC].order =
+        (struct order){.kind = ORDER_TREE, .tree = order_pairwise(16)};
     assert_false(simulate_gradients(&w.p, &w.dO, &w.s, &g[0], &why));
     assert_non_null(strstr(why.text, "DQ_ACC: splitk sums the keys of each warp by themselves"));
     work_free(&w);

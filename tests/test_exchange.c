@@ -67,7 +67,7 @@ static void counts_by_hand(void **unused)
     }
 }
 
-/* Backward, the same shape: by rows P and dS are exchanged, as bf16, by keys parts of dQ in fp32. */
+/* Backward, the same shape: by rows P and dS are exchanged in bf16, by keys parts of dQ in fp32. */
 static void backward_by_hand(void **unused)
 {
     (void)unused;
@@ -83,13 +83,13 @@ static void backward_by_hand(void **unused)
         s = shared(ALGORITHM_SPLITQ, POLICY_GPU_BF16, 64, 64, 4);
         exchange_count_backward(&s, &h, &dO, &q);
         for (int w = 0; w < 4; w++) {
-            /* by rows: its rows of Q and dO for S and dP, all of K, V; all of Q, dO for dK and dV */
+            /* by rows: its rows of Q, dO for S and dP, all of K, V; all of Q, dO for dK and dV */
             assert_int_equal(q.warp[w].inputs, T * 2 * (2 * 16 * 64 + 4 * 64 * 64));
             assert_int_equal(q.warp[w].writes, T * 2 * 2 * 16 * 64);
             assert_int_equal(q.warp[w].reads, T * 2 * 2 * 16 * 64);
             assert_int_equal(q.warp[w].held, 4 * (2 * 16 * 64 + 2 * 16 * 64 + 16 * 64));
             assert_int_equal(q.warp[w].waits, T);
-            /* by keys: all of Q and dO, its rows of K and V; a whole dQ written, a quarter of four read */
+            /* by keys: all of Q and dO, its rows of K, V; a dQ written, a quarter of four read */
             assert_int_equal(k.warp[w].inputs, T * 2 * (2 * 16 * 64 + 2 * 64 * 64));
             assert_int_equal(k.warp[w].writes, T * 4 * 64 * 64);
             assert_int_equal(k.warp[w].reads, T * 4 * 4 * 64 * 16);

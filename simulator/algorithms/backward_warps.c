@@ -4,7 +4,7 @@
    rows, so P and dS, as the products take them, go through shared memory and each warp makes its
    keys' rows of dV and dK: no sum is cut, the bits are those of backward.c, yet warps wait.
    By keys, as FlashAttention-1 does: dV and dK are a warp's own, but dQ sums over all keys: each
-   warp's part, from zero, goes through shared memory, and they are added in the order of the warps. */
+   warp's part, from zero, goes through shared memory; they are added in the order of the warps. */
 #include "simulator/algorithms/backward_parts.h"
 #include "simulator/algorithms/warps.h"
 
@@ -40,9 +40,9 @@ static void worker_new(struct run *r, const struct attention *x, struct worker *
         {&c->S, c->rows.count, Bc},    {&c->dP, c->rows.count, Bc},  {&c->dS, c->rows.count, Bc},
         {&c->K, c->keys.count, D},     {&c->V, c->keys.count, D},    {&c->dK, c->keys.count, D},
         {&c->dV, c->keys.count, D},    {&c->S_k, Br, c->keys.count}, {&c->dP_k, Br, c->keys.count},
-        {&c->P_k, Br, c->keys.count},  {&c->dS_k, Br, c->keys.count}, {&c->piece, Br, c->columns.count},
-        {&c->sum, Br, c->columns.count}, {&c->Y, Br, D},             {&c->all_Q, Br, D},
-        {&c->all_dO, Br, D},           {&c->all_K, Bc, D},           {&c->all_V, Bc, D},
+        {&c->P_k, Br, c->keys.count},  {&c->dS_k, Br, c->keys.count}, {&c->Y, Br, D},
+        {&c->piece, Br, c->columns.count}, {&c->sum, Br, c->columns.count},
+        {&c->all_Q, Br, D}, {&c->all_dO, Br, D}, {&c->all_K, Bc, D}, {&c->all_V, Bc, D},
     };
     for (size_t n = 0; n < sizeof tiles / sizeof *tiles; n++)
         if (tiles[n].rows > 0 && tiles[n].cols > 0)
