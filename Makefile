@@ -29,7 +29,7 @@ EMULATED := $(if $(shell command -v $(CXX) 2>/dev/null),$(patsubst tests/%.c,$(B
 TESTS    := $(filter-out $(B)/tests/test_emulator%,$(patsubst tests/%.c,$(B)/tests/%,$(wildcard tests/test_*.c))) $(EMULATED) $(B)/tests/digests
 BENCHES  := $(patsubst tests/bench/%.c,$(B)/tests/bench/%,$(wildcard tests/bench/bench_*.c))
 
-.PHONY: all help demo test test-full test-asan fuzz bench clean check-arrows check-docs deps install uninstall dist FORCE
+.PHONY: all help demo test test-full test-asan fuzz bench clean check-arrows check-docs check-lessons deps install uninstall dist FORCE
 all: $(B)/flashulp
 
 help:
@@ -138,10 +138,9 @@ uninstall: ; @packaging/uninstall.sh "$(PREFIX)" "$(DESTDIR)"
 dist: ; @packaging/dist.sh $(B) $(VERSION) "$(REVISION)"
 deps: ; @tests/deps.sh
 
-## make check-docs what README and the manual show is what the command prints
-check-docs: all
-	@FLASHULP_BUILD=$(B) tests/check_docs.sh
-check-arrows: ; @tests/check_arrows.sh
+## make check-docs what README and the manual show is what the command prints; check-lessons: lessons
+check-docs check-lessons check-arrows: all
+	@FLASHULP_BUILD=$(B) tests/$(subst -,_,$@).sh
 clean: ; rm -rf $(B) $(B)-asan $(B)-fuzz
 
 -include $(shell find $(B) -name '*.d' 2>/dev/null)

@@ -15,7 +15,7 @@
 #define PREFIX "/usr/local"
 #endif
 
-static const char built_for[] = PREFIX "/share/flashulp/data";
+static const char built_for[] = PREFIX "/share/flashulp";
 
 #ifdef __APPLE__
 static bool program_path(char *path)
@@ -56,31 +56,50 @@ static char *readable(const char *folder, const char *name)
     return NULL;
 }
 
-char *data_file(const char *name, struct message *why)
+/* Where a kind of file lies: told by a variable, in the source tree, or below share/flashulp. */
+static const struct {
+    const char *variable, *source, *share, *such_as;
+} kinds[] = {
+    [SHIPPED_DATA] = {"FLASHULP_DATA", "tests/data", "data", "tests/data of the source"},
+    [SHIPPED_LESSONS] = {"FLASHULP_LESSONS", "lessons", "lessons", "lessons of the source"},
+};
+
+/* In the folder a variable names, and in no other. */
+static char *told_file(enum shipped kind, const char *told, const char *name, struct message *why)
 {
-    const char *told = getenv("FLASHULP_DATA");
-    char here[PATH_MAX], beside[2][PATH_MAX + 32], *path;
-    if (told != NULL && told[0] != 0) {
-        if ((path = readable(told, name)) == NULL)
-            refuse(why,
-                   "FLASHULP_DATA is %.200s, which has no %.60s; the folder that has it, such "
-                   "as tests/data of the source, is right",
-                   told, name);
-        return path;
-    }
+    char *path = readable(told, name);
+    if (path == NULL)
+        refuse(why, "%s is %.200s, which has no %.60s; the folder that has it, such as %s, is right",
+               kinds[kind].variable, told, name, kinds[kind].such_as);
+    return path;
+}
+
+char *shipped_file(enum shipped kind, const char *name, struct message *why)
+{
+    const char *told = getenv(kinds[kind].variable), *source = kinds[kind].source;
+    const char *share = kinds[kind].share;
+    char here[PATH_MAX], folders[4][PATH_MAX + 32], *path;
+    if (told != NULL && told[0] != 0)
+        return told_file(kind, told, name, why);
     program_folder(here);
     char *slash = strrchr(here, '/');
     if (slash != NULL) /* build or bin is left */
         *slash = 0;
-    snprintf(beside[0], sizeof beside[0], "%s/tests/data", here);
-    snprintf(beside[1], sizeof beside[1], "%s/share/flashulp/data", here);
-    const char *const folders[] = {beside[0], beside[1], "tests/data", built_for};
+    snprintf(folders[0], sizeof folders[0], "%s/%s", here, source);
+    snprintf(folders[1], sizeof folders[1], "%s/share/flashulp/%s", here, share);
+    snprintf(folders[2], sizeof folders[2], "%s", source);
+    snprintf(folders[3], sizeof folders[3], "%s/%s", built_for, share);
     for (int i = slash != NULL ? 0 : 2; i < 4; i++)
         if ((path = readable(folders[i], name)) != NULL)
             return path;
     refuse(why,
-           "%.60s is in none of %.120s/{tests,share/flashulp}/data, ./tests/data and "
-           "%.120s; set FLASHULP_DATA to the folder that has it",
-           name, here, built_for);
+           "%.60s is in none of %.120s/{%s,share/flashulp/%s}, ./%s and %.120s; set %s to the folder "
+           "that has it",
+           name, here, source, share, source, folders[3], kinds[kind].variable);
     return NULL;
+}
+
+char *data_file(const char *name, struct message *why)
+{
+    return shipped_file(SHIPPED_DATA, name, why);
 }

@@ -168,7 +168,7 @@ if [ -e /usr/local/share/flashulp/data/minilm-layer0.safetensors ]; then
 else
     mkdir -p far/bin && cp "$program" far/bin/
     far=$(cd far && pwd -P) near=$program program=$far/bin/flashulp
-    refused "run: minilm-layer0.safetensors is in none of $far/{tests,share/flashulp}/data, ./tests/data and /usr/local/share/flashulp/data; set FLASHULP_DATA to the folder that has it" \
+    refused "run: minilm-layer0.safetensors is in none of $far/{tests/data,share/flashulp/data}, ./tests/data and /usr/local/share/flashulp/data; set FLASHULP_DATA to the folder that has it" \
         run minilm-0
     program=$near
 fi

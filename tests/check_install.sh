@@ -13,7 +13,7 @@ succeeds() { # name, command...
     said=$("$@" 2>&1) && verdict "$name" yes || verdict "$name" no "$said"
 }
 
-unset FLASHULP_DATA
+unset FLASHULP_DATA FLASHULP_LESSONS
 if nm "$build/flashulp" 2>/dev/null | grep -q __asan_init; then
     skipped 'make install' 'a sanitizer build is not for installing'
     plan_end
@@ -33,6 +33,10 @@ same 'the installed program runs minilm-4' "${got:-none}" "$want"
 ln -s "$prefix/bin/flashulp" "$folder/link"
 got=$(cd / && "$folder/link" run minilm-4 --json | sed -n 's/.*"digest":[^"]*"\([0-9a-f]*\)".*/\1/p')
 same 'and through a symbolic link' "${got:-none}" "$want"
+
+got=$(cd / && "$folder/link" lesson 0 | sed -n '1p;/^ fp32  /p')
+same 'the installed program reads its lessons to one' "$got" '# 00 Numbers that are not real numbers
+ fp32     0x3DCCCCCD          0.1                      -0.200    up'
 
 # --- the library
 symbols=$(nm -D --defined-only "$prefix/lib/libflashulp.so" | awk '{ print $3 }' | sort)

@@ -39,6 +39,7 @@ function code_spans(text, where,   n, part, i) {
 }
 { where = FILENAME ":" FNR }
 /^<!-- end -->/ { shown = ""; next }
+/^<!-- picture: / { next }
 /^<!-- / {
     words = $0; sub(/^<!-- /, "", words); sub(/ -->$/, "", words)
     shown = item("flashulp " words, where); printf "" >(shown ".want"); next

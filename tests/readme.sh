@@ -1,11 +1,12 @@
 #!/bin/sh
-# Prints README.md with the output of the commands named in its comments, "<!-- VERB ... -->" up to
-# "<!-- end -->".  usage: tests/readme.sh BUILD > new; check_docs.sh compares it with README.md.
+# Prints README.md, or a lesson, with the output of the commands named in its comments, "<!-- VERB ... -->"
+# up to "<!-- end -->".  usage: tests/readme.sh BUILD [FILE] > new; tests/docs.sh compares.
 flashulp="$1/flashulp"
 copying=yes
 while IFS= read -r line; do
     case $line in
     "<!-- end -->") copying=yes && printf '%s\n' "$line" ;;
+    "<!-- picture: "*) printf '%s\n' "$line" ;;
     "<!-- "*)
         printf '%s\n' "$line"
         words=${line#"<!-- "}
@@ -16,4 +17,4 @@ while IFS= read -r line; do
         ;;
     *) [ $copying = yes ] && printf '%s\n' "$line" ;;
     esac
-done <README.md
+done <"${2:-README.md}"

@@ -9,6 +9,7 @@
 
 int cli_walk(int argc, char **argv);
 int cli_bits(int argc, char **argv);
+int cli_lesson(int argc, char **argv);
 int cli_exact(int argc, char **argv);
 int cli_run(int argc, char **argv);
 int cli_trace(int argc, char **argv);

@@ -25,7 +25,8 @@ static int (*const verbs[COMMAND_COUNT])(int argc, char **argv) = {
     [COMMAND_WALK] = cli_walk,     [COMMAND_BITS] = cli_bits,       [COMMAND_EXACT] = cli_exact,
     [COMMAND_RUN] = cli_run,       [COMMAND_TRACE] = cli_trace,     [COMMAND_LIST] = cli_list,
     [COMMAND_CLAIMS] = cli_claims, [COMMAND_COMPARE] = cli_compare, [COMMAND_DOCTOR] = cli_doctor,
-    [COMMAND_SPLITS] = cli_splits, [COMMAND_AUDIT] = cli_audit,   [COMMAND_PLAN] = cli_plan};
+    [COMMAND_SPLITS] = cli_splits, [COMMAND_AUDIT] = cli_audit,   [COMMAND_PLAN] = cli_plan,
+    [COMMAND_LESSON] = cli_lesson};
 
 int cli_refused(const char *verb, const struct message *why)
 {

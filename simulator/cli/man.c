@@ -131,6 +131,7 @@ static void ending(void)
            "sentence on the\nerror output. Files are written whole or not at all.\n"
            ".SH ENVIRONMENT\n"
            ".TP\n.B FLASHULP_DATA\nthe folder where the captures are looked for\n"
+           ".TP\n.B FLASHULP_LESSONS\nthe folder where the lessons are looked for\n"
            ".TP\n.B FLASHULP_CPU\nbase, v3 or v4: which instructions are used; never changes "
            "a bit\n"
            ".TP\n.B NO_COLOR\nno colour on terminals either\n");

@@ -1,0 +1,82 @@
+#!/bin/sh
+# The lessons show what the commands print, link to what exists, and have every part a lesson has; and
+# the check would notice if not.  TAP on the output.
+# usage: tests/check_lessons.sh   (FLASHULP_BUILD: build; LESSONS_ONLY=pattern)
+. "$(dirname "$0")/tap.sh"
+build=$(cd "${FLASHULP_BUILD:-build}" && pwd)
+folder=$(mktemp -d) && trap 'rm -rf "$folder"' EXIT INT TERM
+
+# What is wrong with the text of a lesson, a line each: its heading, its parts, its width, its links.
+faults_of() { # FILE NUMBER TITLE MINUTES
+    [ "$(head -n 1 "$1")" = "# $2 $3" ] || echo "its first line is not: # $2 $3"
+    sed -n 3p "$1" | grep -q "^\*$4 minutes\. " || echo "its third line does not begin: *$4 minutes. "
+    for part in '**You will be able to**' '**In one sentence**' '## 1 ' '## In the code' \
+        '## Check yourself' '<summary>Answers</summary>' '## Known, and not known'; do
+        grep -qF -e "$part" "$1" || echo "it has no: $part"
+    done
+    questions=$(sed -n '/^## Check yourself/,/^<details>/p' "$1" | grep -c '^[0-9]\. ')
+    answers=$(sed -n '/^<details>/,/^<\/details>/p' "$1" | grep -c '^[0-9]\. ')
+    [ "$questions" -ge 3 ] && [ "$questions" = "$answers" ] ||
+        echo "it has $questions questions and $answers answers"
+    grep -q '^<!-- end -->' "$1" || echo 'it runs no command'
+    grep -v '^<!-- ' "$1" | LC_ALL=C grep -nE '^.{81}|[^ -~]' | sed 's/^/wider than 80, or not ASCII: /'
+    # shellcheck disable=SC2016
+    grep -oE '`[a-z]+/[A-Za-z0-9_./]+([:@][A-Za-z_0-9]+)?`' "$1" | tr -d '`' | sort -u |
+        while read -r link; do
+            file=${link%%[:@]*}
+            [ -e "$file" ] || echo "$link: no such file"
+            case $link in
+            *:*) grep -qE "^[a-zA-Z].*\b${link#*:}\(" "$file" || echo "$link: no such function" ;;
+            *@*) grep -qE "\bSTEP_${link#*@}\b" "$file" || echo "$link: no such step" ;;
+            esac
+        done
+}
+
+"$build/flashulp" lesson -o "$folder/lessons.csv" >/dev/null
+export FLASHULP_DOCS=readme
+tail -n +2 "$folder/lessons.csv" | tr -d '\r' >"$folder/rows"
+missing=
+while IFS=, read -r number name rest; do
+    file=lessons/$number-$name/README.md
+    case $file in *"${LESSONS_ONLY:-}"*) ;; *) continue ;; esac
+    minutes=${rest##*,} title=$(printf '%s' "${rest%,*}" | sed 's/^"\(.*\)"$/\1/')
+    [ -f "$file" ] || { missing="$missing $number" && continue; }
+    found=$(faults_of "$file" "$number" "$title" "$minutes")
+    said=$(tests/docs.sh "$file" "$build" "$folder/cache" 2>&1) && ok=yes || ok=no
+    [ -z "$found" ] || ok=no
+    verdict "lesson $number: $(printf '%s\n' "$said" | tail -n 1)" $ok "$found
+$said
+tests/readme.sh build $file >new makes its outputs anew"
+done <"$folder/rows"
+[ -z "$missing" ] || skipped "lessons$missing" 'not written yet'
+
+first=lessons/00-numbers/README.md
+sane() { faults_of "$1" 00 'Numbers that are not real numbers' 25; }
+# noticed NAME PATTERN SED
+noticed() {
+    sed "$3" "$first" >"$folder/changed.md"
+    if cmp -s "$first" "$folder/changed.md"; then
+        wrong "mutation $3 no longer applies" ''
+        return
+    fi
+    matches "noticed: $1" "$2" "$(sane "$folder/changed.md")
+$(tests/docs.sh "$folder/changed.md" "$build" "$folder/cache" 2>&1)"
+}
+noticed 'a digit of an output' 'prints something else' 's/0x3DCD   0.100097656/0x3DCD   0.100097657/'
+noticed 'a link to a function that is none' 'format_round_up: no such function' \
+    's/format.c:format_round/&_up/'
+noticed 'a link to a file that is none' 'no such file' 's/reference.formats.def/reference\/formas.def/'
+noticed 'a part that is missing' 'it has no: ## Known' 's/^## Known/## Unknown/'
+noticed 'an answer too few' '3 questions and 2 answers' 's/^3. No. It is/It is/'
+noticed 'a wide line' 'wider than 80' 's/^One tie went down/One tie, and it was not at all a small one, went down/'
+noticed 'another title' 'its first line is not' '1s/real/true/'
+
+# Read on a pipe: every command is run, no comment is printed.
+text=$("$build/flashulp" lesson 0 2>&1)
+matches 'a lesson on a pipe runs its commands' '^ bf16     0x3DCD' "$text"
+same 'and shows no marks' "$(printf '%s\n' "$text" | grep -c '^<')" 0
+same 'a lesson that is none' "$("$build/flashulp" lesson 99 2>&1)" \
+    'flashulp lesson: 99: no such lesson; they go from 00 to 22, and flashulp lesson lists them'
+same 'no lessons there' "$(FLASHULP_LESSONS=/nowhere "$build/flashulp" lesson 7 2>&1)" \
+    'flashulp lesson: FLASHULP_LESSONS is /nowhere, which has no 07-fa2/README.md; the folder that has it, such as lessons of the source, is right'
+plan_end
