@@ -287,7 +287,8 @@ mutant "tutorial's LSE natural" test_kernels $kernels/triton_fa.c \
     's/log2_(r, s.L, s.l, SITE_LSE);/log_(r, s.L, s.l, SITE_LSE);/'
 sums=simulator/arith_sums.h
 products=simulator/arith_products.h
-fast=simulator/arith_mma.h
+fast=simulator/mma_fast.h
+matrices=simulator/arith_mma.h
 mutant "a swapped butterfly" test_order_lanes $products \
     's/before\[(t ^ o->offset\[n\]) \* width + c\]/before[(t ^ o->offset[o->offsets - 1 - n]) * width + c]/' $float $double
 mutant "an unfused first add" test_order_lanes $sums \
@@ -321,7 +322,7 @@ mutant "a product normalised" test_mma simulator/mma_step.c \
     's/= a->exponent\[k\] + b->exponent\[k\];/& t->exponent[k] += (int32_t)(t->magnitude[k] >> 47);/'
 mutant "terms cut downward" test_mma simulator/mma_step.c \
     's/int64_t units = (int64_t)(t->magnitude\[k\] >> shift);/int64_t units = (int64_t)(t->magnitude[k] >> shift) + (t->minus[k] \&\& t->magnitude[k] << (63 - shift) << 1);/'
-mutant "k from last to first" test_mma $fast \
+mutant "k from last to first" test_mma $matrices \
     's/b\[k\] = seen ? mma_y(m, from + k, c)/b[k] = seen ? mma_y(m, p->depth - 1 - from - k, c)/;s/a\[k\] = seen ? p->x\[i \* p->x_row + (from + k)/a[k] = seen ? p->x[i * p->x_row + (p->depth - 1 - from - k)/' \
     $double
 mutant "a zero that keeps its exponent" test_mma simulator/mma_step.c 's/(t->zero\[k\] & !count_zeros)/false/'
@@ -337,7 +338,7 @@ mutant "thirty-two products in 32 bits" test_mma_fast $fast 's/PART = 16/PART = 
 mutant "the fast form's -0 lost" test_mma $fast 's/ & (bits == 0);/;/' $float $double
 mutant "the fast form's product cut late" test_mma_fast $fast \
     's/__builtin_convertvector(a\[k\] \* y \* up, mma_ints)/__builtin_convertvector(a[k] * y * up + 0.25f, mma_ints)/' $float $double
-mutant "hidden terms times V" test_mma $fast 's/b\[k\] = seen ? mma_y(m, from + k, c) : (REAL)0/b[k] = mma_y(m, from + k, c)/' $double
+mutant "hidden terms times V" test_mma $matrices 's/b\[k\] = seen ? mma_y(m, from + k, c) : (REAL)0/b[k] = mma_y(m, from + k, c)/' $double
 
 mutant "a .npy cut short taken" test_readers reference/tensor_npy.c \
     's/if (wanted != found)/if (wanted < found)/'

@@ -1,32 +1,32 @@
 /* test_emulator.c: kernels on the emulator, compiled plainly: what is right gives the right numbers
-   and no report. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#include "gpu/emulator/device.h"
-#include "gpu/emulator/emulator.h"
+   and no report, in every order of threads and blocks. */
+#include "tests/emulated/devices.h"
 
 void run_scale(float *y, const float *x, float a, int n);
 void run_block_sum(float *total, const float *x, int n);
 
-static void *to_device(const void *host, size_t bytes)
-{
-    void *p = dev_alloc(bytes);
-    assert_non_null(p);
-    dev_copy_in(p, host, bytes);
-    return p;
-}
+static const struct schedule {
+    const char *name;
+    enum emulator_order order;
+    bool late;
+    uint64_t seed;
+} schedules[] = {
+    {"ascending", EMULATOR_ASCENDING, false, 1},
+    {"ascending, late", EMULATOR_ASCENDING, true, 1},
+    {"descending, late", EMULATOR_DESCENDING, true, 1},
+    {"random, late", EMULATOR_RANDOM, true, 1},
+    {"random", EMULATOR_RANDOM, false, 2},
+};
+enum { SCHEDULES = sizeof schedules / sizeof schedules[0] };
 
-static void assert_silent(void)
+static void use_schedule(const struct schedule *s)
 {
-    if (emulator_reports() > 0)
-        fail_msg("reported: %s", emulator_report(0)->text);
+    struct emulator_options options = emulator_defaults();
+    options.threads = options.blocks = s->order;
+    options.late_copies = s->late;
+    options.seed = s->seed;
+    emulator_configure(&options);
+    emulator_reset();
 }
 
 static void scales_every_element(void **state)
@@ -36,32 +36,35 @@ static void scales_every_element(void **state)
     (void)state;
     for (int i = 0; i < N; i++)
         x[i] = (float)i;
-    float *dx = to_device(x, sizeof x), *dy = dev_alloc(sizeof y);
-    emulator_reset();
-    run_scale(dy, dx, 0.5f, N);
-    assert_silent();
-    dev_copy_out(y, dy, sizeof y);
-    for (int i = 0; i < N; i++)
-        assert_true(y[i] == 0.5f * x[i]);
-    dev_free(dx);
-    dev_free(dy);
+    for (int s = 0; s < SCHEDULES; s++) {
+        float *dx = to_device(x, sizeof x), *dy = empty_on_device(sizeof y);
+        use_schedule(&schedules[s]);
+        run_scale(dy, dx, 0.5f, N);
+        assert_silent();
+        from_device(y, dy, sizeof y);
+        for (int i = 0; i < N; i++)
+            assert_true(y[i] == 0.5f * x[i]);
+        dev_free(dx);
+    }
 }
 
 static void sums_a_block(void **state)
 {
     enum { N = 160 };
-    float x[N], total = 0;
+    float x[N];
     (void)state;
     for (int i = 0; i < N; i++)
         x[i] = (float)i;
-    float *dx = to_device(x, sizeof x), *dt = to_device(&total, sizeof total);
-    emulator_reset();
-    run_block_sum(dt, dx, N);
-    assert_silent();
-    dev_copy_out(&total, dt, sizeof total);
-    assert_true(total == N * (N - 1) / 2);
-    dev_free(dx);
-    dev_free(dt);
+    for (int s = 0; s < SCHEDULES; s++) {
+        float total = 0;
+        float *dx = to_device(x, sizeof x), *dt = to_device(&total, sizeof total);
+        use_schedule(&schedules[s]);
+        run_block_sum(dt, dx, N);
+        assert_silent();
+        from_device(&total, dt, sizeof total);
+        assert_true(total == N * (N - 1) / 2);
+        dev_free(dx);
+    }
 }
 
 int main(void)
