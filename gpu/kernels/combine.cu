@@ -55,7 +55,7 @@ static __device__ float merge_running(const struct decode_args *d, int64_t at, i
     return O;
 }
 
-template <int HALF> __global__ void __launch_bounds__(256) combine_kernel(struct decode_args d)
+template <int HALF> static __global__ void __launch_bounds__(256) combine_kernel(struct decode_args d)
 {
     DYN_SHARED(shared);
     float *weight = (float *)shared, *share = weight + d.splits, m = -INFINITY, l = 0.0f, O, L;

@@ -31,7 +31,7 @@ static __device__ __forceinline__ void softmax_tile(struct rows_state<D> *s,
             for (int e = 0; e < 2; e++) {
                 float *x = &S[n][2 * h + e];
                 *x = __fmul_rn(*x, d->a.scale);                         /* SCALE */
-                *x = 8 * n + 2 * (threadIdx.x & 3) + e < seen ? *x : -INFINITY; /* MASK */
+                *x = (int)(8 * n + 2 * (threadIdx.x & 3) + e) < seen ? *x : -INFINITY; /* MASK */
                 m = fmaxf(m, *x);
             }
         m = quad_max(m);                                                /* ROW_MAX */
@@ -87,13 +87,13 @@ static __device__ __forceinline__ void leave_record(const struct decode_args *d,
 /* The n-th key tile of group g, or -1. */
 static __device__ __forceinline__ int group_tile(const struct decode_args *d, int tiles, int g, int n)
 {
-    int each = (tiles + d->splits - 1) / d->splits, j = g * each + n;
+    int j = g * d->tiles_each + n;
     if (d->round_robin)
         return g + n * d->splits < tiles ? g + n * d->splits : -1;
-    return n < each && j < tiles ? j : -1;
+    return n < d->tiles_each && j < tiles ? j : -1;
 }
 
-template <int D, int HALF> __global__ void __launch_bounds__(32, 1) decode_kernel(struct decode_args d)
+template <int D, int HALF> static __global__ void __launch_bounds__(32, 1) decode_kernel(struct decode_args d)
 {
     DYN_SHARED(shared);
     constexpr int KEYS = KEY_TILE(D);

@@ -96,7 +96,7 @@ static __device__ void finish_row(struct attention_args a, struct between b, int
 }
 
 template <int D, int HALF>
-__global__ void __launch_bounds__(THREADS, 1) fa1_kernel(struct attention_args a, struct between b)
+static __global__ void __launch_bounds__(THREADS, 1) fa1_kernel(struct attention_args a, struct between b)
 {
     DYN_SHARED(shared);
     constexpr int KEYS = KEY_TILE(D);

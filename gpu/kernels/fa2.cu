@@ -81,7 +81,7 @@ static __device__ __forceinline__ void finish_rows(struct rows_state<D> *s, stru
 }
 
 template <int D, int HALF>
-__global__ void __launch_bounds__(THREADS, 1) fa2_kernel(struct attention_args a)
+static __global__ void __launch_bounds__(THREADS, 1) fa2_kernel(struct attention_args a)
 {
     DYN_SHARED(shared);
     constexpr int KEYS = KEY_TILE(D);
@@ -137,11 +137,6 @@ template <int D, int HALF> static void launch(struct attention_args a)
     void (*fa2)(struct attention_args) = fa2_kernel<D, HALF>;
     dim3 grid((a.rows + ROWS - 1) / ROWS, a.heads_q, a.batch);
     LAUNCH(fa2, grid, THREADS, (ROWS + 4 * KEY_TILE(D)) * D * 2, a);
-}
-
-extern "C" int kernel_key_tile(int D)
-{
-    return KEY_TILE(D);
 }
 
 extern "C" void gpu_fa2(struct attention_args a)

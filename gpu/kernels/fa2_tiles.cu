@@ -77,7 +77,7 @@ static __device__ __forceinline__ void lane_softmax(float S[KEYS / 4], float *m,
 }
 
 template <int D, int HALF>
-__global__ void __launch_bounds__(THREADS, 1) fa2_tiles_kernel(struct attention_args a)
+static __global__ void __launch_bounds__(THREADS, 1) fa2_tiles_kernel(struct attention_args a)
 {
     DYN_SHARED(shared);
     uint16_t *Q = (uint16_t *)shared, *K = Q + ROWS * (D + PAD), *V = K + KEYS * (D + PAD);

@@ -13,6 +13,18 @@
 extern "C" {
 #endif
 
+/* Compiled for the emulator's detector, beside the plain ones: names of their own. */
+#ifdef FLASHULP_CHECKED
+#define gpu_fa2_rows checked_fa2_rows
+#define gpu_fa2_tiles checked_fa2_tiles
+#define gpu_fa2 checked_fa2
+#define gpu_splitk checked_splitk
+#define gpu_fa1 checked_fa1
+#define gpu_decode checked_decode
+#define gpu_combine checked_combine
+#define gpu_fa2_bwd checked_fa2_bwd
+#endif
+
 struct attention_args {
     const uint16_t *q, *k, *v;
     uint16_t *o;
@@ -35,6 +47,7 @@ struct decode_args {
     struct attention_args a; /* rows: 1 */
     enum gpu_merge merge;
     int splits;       /* groups */
+    int tiles_each;   /* key tiles of a group; round-robin: not read */
     int round_robin;  /* every splits-th key tile, or neighbouring ones */
     int sum_rounded;  /* l sums the rounded weights */
     int narrow;       /* a group's output is stored in 16 bits */
@@ -52,8 +65,16 @@ struct backward_args {
 };
 void gpu_fa2_bwd(struct backward_args b);
 
-/* The key tile of every tensor-core kernel; rows of a query tile: 64 (splitk 16, decode 16 heads). */
-int kernel_key_tile(int D);
+#ifndef FLASHULP_CHECKED
+void checked_fa2_rows(struct attention_args a);
+void checked_fa2_tiles(struct attention_args a);
+void checked_fa2(struct attention_args a);
+void checked_splitk(struct attention_args a);
+void checked_fa1(struct attention_args a);
+void checked_decode(struct decode_args d);
+void checked_combine(struct decode_args d);
+void checked_fa2_bwd(struct backward_args b);
+#endif
 
 #ifdef __cplusplus
 }

@@ -13,6 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "gpu/emulator/device.h"
+
 #define DEVICE static __device__ __forceinline__
 #define DYN_SHARED(name) extern __shared__ __align__(128) unsigned char name[]
 
@@ -192,28 +194,6 @@ static inline void cuda_check(cudaError_t status, const char *call)
         return;
     fprintf(stderr, "flashulp-gpu: %s: %s\n", call, cudaGetErrorString(status));
     exit(2);
-}
-
-static inline void *dev_alloc(size_t bytes)
-{
-    void *p = NULL;
-    cuda_check(cudaMalloc(&p, bytes > 0 ? bytes : 1), "cudaMalloc");
-    return p;
-}
-
-static inline void dev_copy_in(void *to, const void *from, size_t bytes)
-{
-    cuda_check(cudaMemcpy(to, from, bytes, cudaMemcpyHostToDevice), "cudaMemcpy to the device");
-}
-
-static inline void dev_copy_out(void *to, const void *from, size_t bytes)
-{
-    cuda_check(cudaMemcpy(to, from, bytes, cudaMemcpyDeviceToHost), "cudaMemcpy from the device");
-}
-
-static inline void dev_free(void *p)
-{
-    cuda_check(cudaFree(p), "cudaFree");
 }
 
 #define LAUNCH(kernel, grid, block, bytes, ...)                                                    \

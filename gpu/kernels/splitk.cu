@@ -158,7 +158,7 @@ static __device__ __forceinline__ void finish_rows(struct rows_state<D> *s, stru
 }
 
 template <int D, int HALF>
-__global__ void __launch_bounds__(THREADS, 1) splitk_kernel(struct attention_args a)
+static __global__ void __launch_bounds__(THREADS, 1) splitk_kernel(struct attention_args a)
 {
     DYN_SHARED(shared);
     struct exchange<D> *e = (struct exchange<D> *)shared;
@@ -195,6 +195,7 @@ __global__ void __launch_bounds__(THREADS, 1) splitk_kernel(struct attention_arg
         put_together<D>(e, &s);
         __syncthreads(); /* all have read them */
     }
+    cp_async_commit(); /* Q, where there was no tile */
     cp_async_wait<0>();
     finish_rows<D, HALF>(&s, a, a.o + head_at(batch, head, a.heads_q, a.rows, D),
                          a.lse + head_at(batch, head, a.heads_q, a.rows, 1), row0);

@@ -104,7 +104,7 @@ static __device__ __forceinline__ void product_abt(float S[N][4], uint16_t *Q, i
 #pragma unroll
     for (int n = 0; n < N; n++)
         S[n][0] = S[n][1] = S[n][2] = S[n][3] = 0.0f;
-#pragma unroll
+#pragma unroll 4
     for (int k = 0; k < D / 16; k++) {
         uint32_t a[4], b[4];
         fragment_a<D>(a, Q, row0, k);

@@ -1,0 +1,228 @@
+/* check.c: `flashulp-gpu check`: every kernel on small problems, under every schedule, against its
+   pair to the bit and against the certified result. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "gpu/gpu.h"
+#include "reference/bounds.h"
+#include "reference/truth.h"
+#include "simulator/audit_parts.h"
+#include "simulator/report.h"
+#include "simulator/scenario_parts.h"
+
+enum { ASK_FORWARD = 1, ASK_DECODES = 2, ASK_BACKWARD = 4, ASK_QUICK = 8 };
+
+static const struct problem_row {
+    const char *what, *words;
+    unsigned kernels;
+} problems[] = {
+#define CHECK(what, words, kernels) {what, words, kernels},
+#include "gpu/check.def"
+#undef CHECK
+};
+enum { PROBLEMS = sizeof problems / sizeof *problems };
+
+struct tally {
+    int passed, failed, skipped;
+    struct report *report; /* its text is not used: lines are printed as they come */
+    struct json *failures;
+    bool json;
+};
+
+static void say(const struct tally *t, const char *line)
+{
+    if (!t->json)
+        printf("%s\n", line);
+    fflush(stdout);
+}
+
+static bool asked_of(const struct problem_row *row, enum gpu_kernel k)
+{
+    unsigned flags = gpu_kernel_info(k)->flags;
+    unsigned want = flags & GPU_DECODES ? ASK_DECODES : flags & GPU_BACKWARD ? ASK_BACKWARD : ASK_FORWARD;
+    return row->kernels & want;
+}
+
+static void failed(struct tally *t, const char *what, const char *how, const char *why)
+{
+    char *text = NULL;
+    t->failed++;
+    text_append(&text, "  FAILED %s: %s\n    %s", what, why, how);
+    say(t, text);
+    struct json *j = json_object(t->failures, NULL);
+    json_string(j, "what", what);
+    json_string(j, "why", why);
+    json_string(j, "command", how);
+    free(text);
+}
+
+/* The command that runs one check again. */
+static char *again(const struct gpu_pair *p, const struct problem_row *row, enum schedule s)
+{
+    char *text = NULL;
+    text_append(&text, "flashulp-gpu run --kernel %s %s --pair --schedule %s",
+                gpu_kernel_info(p->kernel)->name, row->words, schedule_name(s));
+    if (p->unit != NULL && target_is_emulator())
+        text_append(&text, " --accumulate %s", p->unit);
+    return text;
+}
+
+static void check_schedule(struct tally *t, const struct gpu_pair *p, const struct problem_row *row,
+                           enum schedule s, const struct gpu_output *want)
+{
+    struct target_settings target = {s, 1, gpu_kernel_info(p->kernel)->flags & GPU_ATOMIC, p->unit};
+    struct gpu_output got;
+    struct message why;
+    char what[160], differs[256];
+    bool ran = gpu_run_kernel(p, &target, &got, &why);
+    struct gpu_difference d = {0};
+    if (ran)
+        d = gpu_compare(p, &got, want);
+    if (ran && d.count == 0) {
+        t->passed++;
+    } else {
+        char *how = again(p, row, s);
+        snprintf(what, sizeof what, "%s, %s, %s, %s", gpu_kernel_info(p->kernel)->name, row->what,
+                 p->unit != NULL ? p->unit : "fp32", schedule_name(s));
+        snprintf(differs, sizeof differs, "%lld numbers differ from the pair's: %s",
+                 (long long)d.count, d.first);
+        failed(t, what, how, ran ? differs : why.text);
+        free(how);
+    }
+    gpu_output_free(&got);
+}
+
+/* Row r of a head, a few columns, inside the bound of any kernel with 16-bit weights. */
+static bool row_inside(const struct gpu_pair *p, const struct head *h, int64_t r, const uint16_t *O)
+{
+    enum { COLUMNS = 3 };
+    struct rounding_budget budget = audit_any_budget(h->problem);
+    enum format f = p->input.input_format, formats[] = {f};
+    int64_t dims[COLUMNS] = {0, h->D / 2, h->D - 1};
+    struct truth truth[COLUMNS];
+    double rounded[COLUMNS];
+    struct bound *bounds = malloc((size_t)h->D * sizeof *bounds);
+    bool inside = true;
+    if (bounds == NULL)
+        abort();
+    bound_budgets(h, r, &budget, formats, 1, bounds, NULL);
+    truth_row(h, r, dims, COLUMNS, formats, 1, truth, rounded);
+    for (int i = 0; i < COLUMNS; i++) {
+        double error = fabs(truth_error(&truth[i], format_decode(f, O[dims[i]])));
+        inside = inside && error <= bounds[dims[i]].total;
+    }
+    free(bounds);
+    return inside;
+}
+
+static void check_certified(struct tally *t, const struct gpu_pair *p, const struct problem_row *row,
+                            const struct gpu_output *o)
+{
+    const struct problem *x = &p->input.problem;
+    bool inside = true;
+    for (int64_t n = 0; n < problem_units(x); n += problem_units(x) > 2 ? 3 : 1) {
+        struct head h = problem_head(x, n);
+        int64_t rows[] = {0, h.Nq / 2, h.Nq - 1};
+        for (int i = 0; i < (h.Nq > 2 ? 3 : 1); i++)
+            inside = inside && row_inside(p, &h, rows[i], o->O + (n * x->Nq + rows[i]) * x->D);
+    }
+    if (inside) {
+        t->passed++;
+        return;
+    }
+    char what[128], *how = again(p, row, SCHEDULE_PLAIN);
+    snprintf(what, sizeof what, "%s, %s", gpu_kernel_info(p->kernel)->name, row->what);
+    failed(t, what, how, "an output lies outside the bound around the certified result");
+    free(how);
+}
+
+/* One problem, one way to accumulate: all schedules. */
+static void check_problem(struct tally *t, enum gpu_kernel k, const struct problem_row *row,
+                          const char *unit, unsigned schedules)
+{
+    struct gpu_pair p;
+    struct gpu_output want;
+    struct message why;
+    const char *words[64];
+    char text[256];
+    int count = 0;
+    snprintf(text, sizeof text, "%s", row->words);
+    for (char *w = strtok(text, " "); w != NULL; w = strtok(NULL, " "))
+        words[count++] = w;
+    if (!gpu_pair_new(&p, k, unit, count, words, &why)) {
+        failed(t, gpu_kernel_info(k)->name, row->words, why.text);
+        return;
+    }
+    if (!gpu_run_pair(&p, &want, &why)) {
+        failed(t, gpu_kernel_info(k)->name, row->words, why.text);
+    } else {
+        for (int s = 0; s < SCHEDULES; s++)
+            if (schedules >> s & 1)
+                check_schedule(t, &p, row, (enum schedule)s, &want);
+        if (unit == NULL || !target_is_emulator())
+            check_certified(t, &p, row, &want);
+        gpu_output_free(&want);
+    }
+    gpu_pair_free(&p);
+}
+
+/* Quick: of the rows marked so every schedule with fp32 chains, and each tensor core once. */
+static void check_kernel(struct tally *t, enum gpu_kernel k, bool quick)
+{
+    static const char *const units[] = {NULL, "sm80", "sm90"};
+    const unsigned all = target_is_emulator() ? (1u << SCHEDULES) - 1 : 1u << SCHEDULE_PLAIN;
+    bool tensor = gpu_kernel_info(k)->flags & GPU_TENSOR;
+    int ways = tensor && target_is_emulator() ? 3 : 1, failed_before = t->failed, before = t->passed;
+    char line[128];
+    for (int i = 0; i < PROBLEMS; i++) {
+        const struct problem_row *row = &problems[i];
+        if (!asked_of(row, k) || (quick && !(row->kernels & ASK_QUICK)))
+            continue;
+        for (int u = 0; u < ways; u++) {
+            const char *unit = target_is_emulator() ? units[u] : tensor ? target_unit() : NULL;
+            check_problem(t, k, row, unit, quick && u > 0 ? 1u << SCHEDULE_LATE : all);
+        }
+    }
+    snprintf(line, sizeof line, "%-14s %4d passed, %d failed", gpu_kernel_info(k)->name,
+             t->passed - before, t->failed - failed_before);
+    say(t, line);
+}
+
+int verb_check(int argc, char **argv)
+{
+    struct gpu_words w;
+    struct message why;
+    struct scenario none = {.verb = "gpu"};
+    struct report r;
+    if (!gpu_words_read(&w, argc, argv, &why))
+        return gpu_refused("check", &why);
+    if (w.count > 0) {
+        refuse(&why, "\"%.40s\": --kernel, --quick and --json are all it takes", w.rest[0]);
+        return gpu_refused("check", &why);
+    }
+    report_new(&r, &none);
+    struct tally t = {.json = w.json, .report = &r, .failures = json_list(r.json, "failures")};
+    char line[192];
+    snprintf(line, sizeof line, "on %s", target_name());
+    say(&t, line);
+    for (int k = 0; k < GPU_KERNELS; k++)
+        if (!w.kernel_given || w.kernel == (enum gpu_kernel)k)
+            check_kernel(&t, (enum gpu_kernel)k, w.quick);
+    snprintf(line, sizeof line, "%d passed, %d failed, %d skipped", t.passed, t.failed, t.skipped);
+    json_string(r.json, "target", target_name());
+    json_truth(r.json, "emulator", target_is_emulator());
+    json_whole(r.json, "passed", t.passed);
+    json_whole(r.json, "failed", t.failed);
+    json_whole(r.json, "skipped", t.skipped);
+    if (w.json) {
+        char *text = json_text(r.json);
+        puts(text);
+        free(text);
+    } else {
+        puts(line);
+    }
+    report_free(&r);
+    return t.failed > 0;
+}

@@ -1,0 +1,141 @@
+/* run.c: `flashulp-gpu run`: one kernel on a problem; `list`: the kernels. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "gpu/gpu.h"
+#include "simulator/report.h"
+#include "simulator/scenario_parts.h"
+
+static void add_numbers(struct report *r, const struct gpu_pair *p, const struct gpu_output *o)
+{
+    enum { IN_TEXT = 8, IN_JSON = 64 };
+    enum format f = p->input.input_format;
+    const struct problem *x = &p->input.problem;
+    struct json *list = json_list(r->json, "output"), *lse = json_list(r->json, "lse");
+    for (int64_t i = 0; i < o->elements && i < IN_JSON; i++) {
+        double value = format_decode(f, o->O[i]);
+        int64_t row = i / x->D % x->Nq, head = i / x->D / x->Nq;
+        json_real(list, NULL, value);
+        if (i < IN_TEXT)
+            report_text(r, " O[%lld,%lld,%lld,%lld]%*s%-22s 0x%04X\n", (long long)(head / x->Hq),
+                        (long long)(head % x->Hq), (long long)row, (long long)(i % x->D), 4, "",
+                        number_text(f, value).text, (unsigned)o->O[i]);
+    }
+    for (int64_t i = 0; i < o->rows && i < IN_JSON; i++)
+        json_real(lse, NULL, format_decode(FORMAT_FP32, o->lse[i]));
+}
+
+static void add_shape(struct report *r, const struct problem *p)
+{
+    struct json *shape = json_list(r->json, "shape");
+    json_whole(shape, NULL, p->B);
+    json_whole(shape, NULL, p->Hq);
+    json_whole(shape, NULL, p->Nq);
+    json_whole(shape, NULL, p->D);
+}
+
+/* The pair's words, as a command. */
+static char *pair_command(const struct gpu_pair *p)
+{
+    return scenario_command(&p->scenario);
+}
+
+/* Runs the pair; true when every bit agrees. */
+static bool add_pair(struct report *r, const struct gpu_pair *p, const struct gpu_output *got,
+                     bool *equal, struct message *why)
+{
+    struct gpu_output want;
+    if (!gpu_run_pair(p, &want, why))
+        return false;
+    struct gpu_difference d = gpu_compare(p, got, &want);
+    *equal = d.count == 0;
+    if (*equal)
+        report_text(r, "pair       every bit agrees\n");
+    else
+        report_text(r, "pair       %lld numbers differ: %s\n", (long long)d.count, d.first);
+    json_truth(r->json, "equal", *equal);
+    json_whole(r->json, "differ", d.count);
+    gpu_output_free(&want);
+    return true;
+}
+
+static bool run(const struct gpu_words *w, struct report *r, bool *equal, struct message *why)
+{
+    struct gpu_pair p;
+    struct gpu_output o;
+    char digest[24];
+    if (!gpu_pair_new(&p, w->kernel, w->unit, w->count, w->rest, why))
+        return false;
+    bool ok = gpu_run_kernel(&p, &w->target, &o, why);
+    if (ok) {
+        char *command = pair_command(&p);
+        const struct problem *x = &p.input.problem;
+        snprintf(digest, sizeof digest, "%016" PRIx64, gpu_digest(&p, &o));
+        report_text(r, "%s   q %lld,%lld,%lld,%lld   k v %lld,%lld,%lld,%lld   %s\n", p.input.name,
+                    (long long)x->B, (long long)x->Hq, (long long)x->Nq, (long long)x->D,
+                    (long long)x->B, (long long)x->Hkv, (long long)x->Nk, (long long)x->D,
+                    format_info(p.input.input_format)->name);
+        report_text(r, "%s on %s, sums %s\n", gpu_kernel_info(w->kernel)->name, target_name(),
+                    w->unit != NULL ? w->unit : "in fp32 chains");
+        json_string(r->json, "kernel", gpu_kernel_info(w->kernel)->name);
+        json_string(r->json, "target", target_name());
+        json_truth(r->json, "emulator", target_is_emulator());
+        json_string(r->json, "pair", command);
+        json_string(r->json, "digest", digest);
+        json_real(r->json, "seconds", o.seconds);
+        add_shape(r, x);
+        add_numbers(r, &p, &o);
+        report_text(r, "digest %s   %.3f s\nits pair is: %s\n", digest, o.seconds, command);
+        free(command);
+        ok = !w->pair || add_pair(r, &p, &o, equal, why);
+    }
+    gpu_output_free(&o);
+    gpu_pair_free(&p);
+    return ok;
+}
+
+int verb_run(int argc, char **argv)
+{
+    struct gpu_words w;
+    struct message why;
+    struct scenario none = {.verb = "gpu"};
+    struct report r;
+    bool equal = true;
+    if (!gpu_words_read(&w, argc, argv, &why))
+        return gpu_refused("run", &why);
+    report_new(&r, &none);
+    bool ok = run(&w, &r, &equal, &why);
+    if (ok && w.json) {
+        char *text = json_text(r.json);
+        puts(text);
+        free(text);
+    } else if (ok) {
+        fputs(r.text, stdout);
+    }
+    report_free(&r);
+    return ok ? !equal : gpu_refused("run", &why);
+}
+
+int verb_list(int argc, char **argv)
+{
+    struct message why;
+    if (argc > 0) {
+        refuse(&why, "\"%.40s\": it takes no words", argv[0]);
+        return gpu_refused("list", &why);
+    }
+    printf("Our CUDA kernels.  Pair: behind `flashulp run PROBLEM` these words give the same bits\n"
+           "(KEYS is 64, or 32 at head size 256).  Files: gpu/kernels/.\n");
+    for (int k = 0; k < GPU_KERNELS; k++) {
+        const struct gpu_kernel_info *info = gpu_kernel_info((enum gpu_kernel)k);
+        char *text = NULL;
+        text_append(&text, "\n%s  ", info->name);
+        text_wrapped(&text, (int)strlen(info->name) + 2, 4, info->meaning);
+        text_append(&text, "    files  %s\n    pair   ", info->files);
+        text_wrapped(&text, 11, 11, info->pair);
+        fputs(text, stdout);
+        free(text);
+    }
+    return 0;
+}

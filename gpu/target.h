@@ -1,0 +1,57 @@
+/* target.h: where kernels run: a GPU, or the emulator.  One of target_emulator.c and target_cuda.cu
+   is linked. */
+#ifndef FLASHULP_GPU_TARGET_H
+#define FLASHULP_GPU_TARGET_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "gpu/kernels/kernels.h"
+#include "reference/message.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* How the threads of a launch take turns.  A GPU knows one way. */
+enum schedule {
+    SCHEDULE_PLAIN,    /* ascending lanes, warps and blocks; copies at once */
+    SCHEDULE_LATE,     /* descending; asynchronous copies as late as legal */
+    SCHEDULE_RANDOM,   /* drawn; late copies */
+    SCHEDULE_DETECTOR, /* ascending, late copies, every access watched for races */
+    SCHEDULES
+};
+const char *schedule_name(enum schedule s);
+
+struct target_settings {
+    enum schedule schedule;
+    uint64_t seed;
+    bool blocks_ascend;   /* whatever the schedule: for atomic adds */
+    const char *unit;     /* the emulated tensor core, "sm90"; NULL: fp32 chains */
+};
+
+/* The launch functions; `watched`: of the kernels that report every access. */
+struct kernel_entries {
+    void (*forward[5])(struct attention_args a); /* the first rows of kernels.def */
+    void (*decode)(struct decode_args d);
+    void (*combine)(struct decode_args d);
+    void (*backward)(struct backward_args b);
+};
+const struct kernel_entries *target_kernels(bool watched);
+
+bool target_is_emulator(void);
+/* "NVIDIA H200, sm_90, 132 SMs, driver 13.0, runtime 13.0"; "the emulator". */
+const char *target_name(void);
+/* Whose tensor cores: "sm90".  The emulator: NULL, it is asked for one. */
+const char *target_unit(void);
+/* Bytes of shared memory a block may have. */
+int target_shared_bytes(void);
+bool target_configure(const struct target_settings *s, struct message *why);
+/* Waits for what was launched.  False: something went wrong, in words. */
+bool target_finish(struct message *why);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

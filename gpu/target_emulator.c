@@ -1,0 +1,70 @@
+/* target_emulator.c: kernels on the emulator. */
+#include <stdio.h>
+
+#include "gpu/emulator/emulator.h"
+#include "gpu/target.h"
+
+const struct kernel_entries *target_kernels(bool watched)
+{
+    static const struct kernel_entries plain = {
+        {gpu_fa2_rows, gpu_fa2_tiles, gpu_fa2, gpu_fa1, gpu_splitk},
+        gpu_decode,
+        gpu_combine,
+        gpu_fa2_bwd,
+    };
+    static const struct kernel_entries checked = {
+        {checked_fa2_rows, checked_fa2_tiles, checked_fa2, checked_fa1, checked_splitk},
+        checked_decode,
+        checked_combine,
+        checked_fa2_bwd,
+    };
+    return watched ? &checked : &plain;
+}
+
+bool target_is_emulator(void)
+{
+    return true;
+}
+
+const char *target_name(void)
+{
+    return "the emulator: a CPU, no GPU";
+}
+
+const char *target_unit(void)
+{
+    return NULL;
+}
+
+int target_shared_bytes(void)
+{
+    return 227 * 1024; /* of H100 and H200 */
+}
+
+bool target_configure(const struct target_settings *s, struct message *why)
+{
+    struct emulator_options o = emulator_defaults();
+    char text[32];
+    o.seed = s->seed;
+    o.late_copies = s->schedule != SCHEDULE_PLAIN;
+    o.detector = s->schedule == SCHEDULE_DETECTOR;
+    if (s->schedule == SCHEDULE_LATE)
+        o.threads = o.blocks = EMULATOR_DESCENDING;
+    if (s->schedule == SCHEDULE_RANDOM)
+        o.threads = o.blocks = EMULATOR_RANDOM;
+    if (s->blocks_ascend)
+        o.blocks = EMULATOR_ASCENDING;
+    snprintf(text, sizeof text, "mma@%s", s->unit != NULL ? s->unit : "");
+    o.mma = s->unit != NULL ? mma_parse(text, why) : NULL;
+    if (s->unit != NULL && o.mma == NULL)
+        return false;
+    emulator_configure(&o);
+    emulator_reset();
+    return true;
+}
+
+bool target_finish(struct message *why)
+{
+    int reports = emulator_reports();
+    return reports == 0 || refuse(why, "%s", emulator_report(0)->text);
+}
