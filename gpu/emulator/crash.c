@@ -1,5 +1,6 @@
 /* crash.c: faults of the kernel's own code become reports: guard pages, bad addresses, lanes that
-   run on and on.  The handler leaves by a switch to the host's fibre. */
+   run on and on.  The handler only notes what happened and leaves by a switch to the host's fibre,
+   which reports it. */
 #define _GNU_SOURCE /* the registers' names */
 #include "gpu/emulator/runtime.h"
 
@@ -11,11 +12,23 @@
 
 #include "gpu/emulator/symbols.h"
 
+#ifndef SI_KERNEL
+#define SI_KERNEL (-1000) /* elsewhere than on Linux nothing says so */
+#endif
+
 static const int caught[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGVTALRM};
 enum { CAUGHT = sizeof caught / sizeof caught[0] };
 static struct sigaction before[CAUGHT];
 static stack_t stack_before;
 static struct itimerval timer_before;
+
+/* What happened; signal_number 0: nothing. */
+static struct {
+    int signal_number;
+    bool unaddressed; /* x86's general protection: no address is given */
+    const void *address, *pc;
+} crash;
+/* What the watchdog saw a second ago, and for how many seconds. */
 static uint64_t seen_progress;
 static int seconds_without;
 
@@ -32,36 +45,6 @@ static const void *program_counter(const void *context)
 #endif
 }
 
-static void report_crash(int signal_number, const void *address, const void *pc)
-{
-    const struct lane *l = running_lane();
-    struct cuemu_site at = site_of_pc(pc);
-    char where[160];
-    int stack = fibre_guard_of(address);
-    if (signal_number == SIGSEGV && stack >= 0)
-        report(FAULT_STACK_OVERFLOW, at, nowhere, "%s: its local variables outgrow the stack",
-               name_of(l).text);
-    else if (signal_number == SIGSEGV && describe_fault(address, where, sizeof where))
-        report(FAULT_OUT_OF_BOUNDS, at, nowhere, "%s: %s", name_of(l).text, where);
-    else if (signal_number == SIGSEGV && address == NULL)
-        report(FAULT_CRASH, at, nowhere, "%s: a bad address, or one not a multiple of its size",
-               name_of(l).text);
-    else
-        report(FAULT_CRASH, at, nowhere, "%s: %s", name_of(l).text, strsignal(signal_number));
-}
-
-/* Once a second of CPU time. */
-static void watch(const void *pc)
-{
-    seconds_without = seen_progress == emulated.progress ? seconds_without + 1 : 0;
-    seen_progress = emulated.progress;
-    if (seconds_without < emulator_options.stuck_seconds)
-        return;
-    running_lane()->at = site_of_pc(pc);
-    report_deadlock(FAULT_STUCK, "live-lock: a thread runs on and on");
-    abandon_launch();
-}
-
 static void handle(int signal_number, siginfo_t *info, void *context)
 {
     if (!emulated.running) {
@@ -70,18 +53,57 @@ static void handle(int signal_number, siginfo_t *info, void *context)
         return;
     }
     if (signal_number == SIGVTALRM) {
-        watch(program_counter(context));
-        return;
+        seconds_without = seen_progress == emulated.progress ? seconds_without + 1 : 0;
+        seen_progress = emulated.progress;
+        if (seconds_without < emulator_options.stuck_seconds)
+            return;
     }
-    report_crash(signal_number, info->si_addr, program_counter(context));
+    crash.signal_number = signal_number;
+    crash.unaddressed = info->si_code == SI_KERNEL;
+    crash.address = info->si_addr;
+    crash.pc = program_counter(context);
     abandon_launch();
+}
+
+static void report_fault(struct cuemu_site at)
+{
+    const struct lane *l = running_lane();
+    bool segment = crash.signal_number == SIGSEGV || crash.signal_number == SIGBUS;
+    if (segment && fibre_guard_of(crash.address) >= 0)
+        report(FAULT_STACK_OVERFLOW, at, nowhere, "%s: its local variables outgrow the stack",
+               name_of(l).text);
+    else if (segment && crash.unaddressed)
+        report(FAULT_MISALIGNED, at, nowhere,
+               "%s: an address that is not a multiple of the access's size, or is none",
+               name_of(l).text);
+    else if (segment)
+        report(FAULT_OUT_OF_BOUNDS, at, nowhere, "%s: %s", name_of(l).text,
+               place_text(crash.address).text);
+    else
+        report(FAULT_CRASH, at, nowhere, "%s: %s", name_of(l).text, strsignal(crash.signal_number));
+}
+
+void report_crash(void)
+{
+    struct cuemu_site at;
+    if (crash.signal_number == 0)
+        return;
+    sites_of(&crash.pc, 1, &at);
+    if (crash.signal_number == SIGVTALRM) {
+        running_lane()->at = at;
+        report_deadlock(FAULT_STUCK, "live-lock: a thread runs on and on");
+    } else {
+        report_fault(at);
+    }
+    crash.signal_number = 0;
 }
 
 void faults_begin(void)
 {
     static unsigned char stack[1 << 16];
     stack_t own = {.ss_sp = stack, .ss_size = sizeof stack};
-    struct sigaction action = {.sa_sigaction = handle, .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER};
+    struct sigaction action = {.sa_sigaction = handle,
+                               .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER | SA_RESTART};
     struct itimerval second = {{1, 0}, {1, 0}};
     sigemptyset(&action.sa_mask);
     sigaltstack(&own, &stack_before);

@@ -198,25 +198,23 @@ enum space space_of(const void *address, size_t bytes, size_t *offset)
     return within < rounded_up(pieces[last].bytes, GLOBAL_ALIGNMENT) ? SPACE_OUTSIDE : SPACE_NONE;
 }
 
-bool describe_fault(const void *address, char *text, size_t room)
+struct place_text place_text(const void *address)
 {
+    struct place_text t;
     uintptr_t at = (uintptr_t)address, shared = (uintptr_t)shared_room;
-    if (at < 4096) {
-        snprintf(text, room, "address %p: a null pointer, or near it", address);
-        return true;
-    }
-    if (shared_room != NULL && at - (shared - PAGE) < SHARED_ROOM + 2 * PAGE) {
-        snprintf(text, room, "shared %+lld, outside its %zu bytes",
+    snprintf(t.text, sizeof t.text, "address %#llx, which the device does not have",
+             (unsigned long long)at);
+    if (at < PAGE)
+        snprintf(t.text, sizeof t.text, "address %#llx: through a null pointer",
+                 (unsigned long long)at);
+    if (shared_room != NULL && at - (shared - PAGE) < SHARED_ROOM + 2 * PAGE)
+        snprintf(t.text, sizeof t.text, "shared %+lld, outside its %zu bytes",
                  (long long)((intptr_t)at - (intptr_t)cuemu_grid.shared), shared_bytes);
-        return true;
-    }
     for (int n = 0; n < piece_count; n++) {
         uintptr_t from = (uintptr_t)pieces[n].from;
-        if (at - (from - 2 * PAGE) < pieces[n].bytes + 4 * PAGE) {
-            snprintf(text, room, "global %+lld, outside an allocation of %zu bytes",
+        if (at - (from - 2 * PAGE) < pieces[n].bytes + 4 * PAGE)
+            snprintf(t.text, sizeof t.text, "global %+lld, outside an allocation of %zu bytes",
                      (long long)((intptr_t)at - (intptr_t)from), pieces[n].bytes);
-            return true;
-        }
     }
-    return false;
+    return t;
 }

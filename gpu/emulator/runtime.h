@@ -124,8 +124,11 @@ enum space { SPACE_NONE, SPACE_SHARED, SPACE_STATIC_SHARED, SPACE_GLOBAL, SPACE_
 /* Which memory the bytes lie in, and where in it; SPACE_OUTSIDE: touches the device's memory but
    leaves what was allocated. */
 enum space space_of(const void *address, size_t bytes, size_t *offset);
-/* What the address is near to, in words: for a fault at a guard page. */
-bool describe_fault(const void *address, char *text, size_t room);
+/* What an address that faulted is near to, in words. */
+struct place_text {
+    char text[128];
+};
+struct place_text place_text(const void *address);
 
 void global_memory_check(void);         /* after a launch: likewise */
 
@@ -133,8 +136,9 @@ void global_memory_check(void);         /* after a launch: likewise */
 void matrix_configure(const struct mma *mma);
 
 /* crash.c */
-void faults_begin(void);
+void faults_begin(void); /* around the lanes' running */
 void faults_end(void);
+void report_crash(void); /* back in the host: if a lane's code faulted */
 
 /* report.c */
 void report(enum emulator_fault fault, struct cuemu_site at, struct cuemu_site other,

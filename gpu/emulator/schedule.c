@@ -167,6 +167,7 @@ static void block_run(uint64_t number)
     emulated.running = true;
     fibre_switch(&emulated.host, &first->fibre);
     emulated.running = false;
+    report_crash();
     shared_memory_check();
     emulator_count.blocks++;
     emulator_count.threads += (uint64_t)emulated.threads;

@@ -1,11 +1,13 @@
-/* symbols.h: the file and line of an instruction, for faults and for accesses that the compiler's
+/* symbols.h: the files and lines of instructions, for faults and for accesses that the compiler's
    instrumentation reports. */
 #ifndef FLASHULP_EMULATOR_SYMBOLS_H
 #define FLASHULP_EMULATOR_SYMBOLS_H
 
 #include "gpu/emulator/calls.h"
 
-/* By addr2line, if the machine has it and the program its line table; nowhere otherwise. */
-struct cuemu_site site_of_pc(const void *pc);
+/* Of an inlined instruction, where in the kernel it was asked for: not the line of a header of the
+   emulator.  By addr2line, once for all of them; line 0 where the machine has none, or the program
+   no line table.  Names are kept until the program ends. */
+void sites_of(const void *const *pc, int count, struct cuemu_site *site);
 
 #endif
