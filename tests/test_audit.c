@@ -9,83 +9,10 @@
 
 #include <cmocka.h>
 
-#include "simulator/audit_parts.h"
-#include "tests/random_problem.h"
+#include "tests/bounded_run.h"
 #include "tests/small_problem.h"
 
 #define COUNT(a) (sizeof(a) / sizeof *(a))
-
-struct tally {
-    int64_t outputs;
-    double worst;
-};
-
-/* Every output of a run against the certified value and its bound. */
-static void bounded(struct audit_run *run, const char *what, struct tally *tally)
-{
-    struct rounding_budget budget;
-    struct result result;
-    struct message why;
-    const char *reason;
-    struct problem *p = &run->problem;
-    enum format f = run->simulation.policy.site[SITE_OUT].format;
-    if (!audit_budget(run, p, &budget, &reason))
-        fail_msg("%s: %s", what, reason);
-    if (!simulate(p, &run->simulation, &result, &why))
-        fail_msg("%s: %s", what, why.text);
-    int64_t *dims = malloc((size_t)p->D * sizeof *dims), row = 0;
-    struct truth *truth = malloc((size_t)p->D * sizeof *truth);
-    double *rounded = malloc((size_t)p->D * sizeof *rounded);
-    struct bound *bounds = malloc((size_t)p->D * sizeof *bounds);
-    for (int64_t d = 0; d < p->D; d++)
-        dims[d] = d;
-    for (int64_t n = 0; n < problem_units(p); n++) {
-        struct head h = problem_head(p, n);
-        for (int64_t r = 0; r < h.Nq; r++, row++) {
-            truth_row(&h, r, dims, p->D, &f, 1, truth, rounded);
-            bound_budgets(&h, r, &budget, &f, 1, bounds, NULL);
-            for (int64_t d = 0; d < p->D; d++, tally->outputs++) {
-                double error = fabs(truth_error(&truth[d], result.O[row * result.D + d]));
-                double used = error == 0 ? 0 : error / bounds[d].total;
-                if (!(error <= bounds[d].total))
-                    fail_msg("%s: O[%d,%d,%d] = %a errs by %a, the bound is %a", what, (int)n,
-                             (int)r, (int)d, result.O[row * result.D + d], error, bounds[d].total);
-                tally->worst = used > tally->worst ? used : tally->worst;
-            }
-        }
-    }
-    free(dims);
-    free(truth);
-    free(rounded);
-    free(bounds);
-    result_free(&result);
-}
-
-/* Families: size of Q and K, and what becomes of V. */
-static const struct family {
-    const char *name;
-    double size, tilt; /* added to every value */
-    bool outliers, repeated;
-} families[] = {
-    {"gaussian", 1, 0, false, false},      {"one sign", 1, 4, false, false},
-    {"outliers", 1, 0, true, false},       {"peaked", 6, 0, false, false},
-    {"cancelling", 0.01, 0, false, false}, {"repeated maxima", 1, 1, false, true},
-};
-
-static void draw_family(struct problem *p, const struct family *family, enum format f,
-                        struct shape shape, const struct problem_options *o, uint64_t *state)
-{
-    assert_true(draw_problem(p, f, shape, family->size, o, state));
-    for (int64_t h = 0; h < shape.Hkv; h++)
-        for (int64_t n = 0; n < shape.Nk; n++)
-            for (int64_t d = 0; d < shape.D; d++) {
-                double v = tensor_get(&p->v, 0, h, n, d) + family->tilt;
-                v *= family->outliers && draw_below(state, 16) == 0 ? 64 : 1;
-                tensor_set(&p->v, 0, h, n, d, format_round(f, v, true));
-                if (family->repeated && n > 0)
-                    tensor_set(&p->k, 0, h, n, d, tensor_get(&p->k, 0, h, n % 3, d));
-            }
-}
 
 static void listings_stay_inside(void **unused)
 {
@@ -94,14 +21,14 @@ static void listings_stay_inside(void **unused)
                                               ALGORITHM_FA2, ALGORITHM_DECODE};
     static const enum policy_id policies[] = {POLICY_FP32, POLICY_GPU_BF16, POLICY_GPU_FP16,
                                               POLICY_FP8};
-    struct tally tally = {0, 0};
+    struct tally tally = {0};
     int rounds =
         getenv("FLASHULP_TESTS") != NULL && strcmp(getenv("FLASHULP_TESTS"), "full") == 0 ? 200 : 4;
-    for (int n = 0; n < rounds * (int)(COUNT(families) * COUNT(policies) * COUNT(listings)); n++) {
+    for (int n = 0; n < rounds * FAMILIES * (int)(COUNT(policies) * COUNT(listings)); n++) {
         uint64_t state = (uint64_t)n + 1;
-        const struct family *family = &families[n % COUNT(families)];
-        enum algorithm listing = listings[n / COUNT(families) % COUNT(listings)];
-        enum policy_id policy = policies[n / COUNT(families) / COUNT(listings) % COUNT(policies)];
+        const struct family *family = &families[n % FAMILIES];
+        enum algorithm listing = listings[n / FAMILIES % COUNT(listings)];
+        enum policy_id policy = policies[n / FAMILIES / COUNT(listings) % COUNT(policies)];
         struct problem_options o = problem_defaults();
         struct audit_run run = {.simulation = simulation_default()};
         struct simulation *s = &run.simulation;
@@ -123,7 +50,7 @@ static void listings_stay_inside(void **unused)
         draw_family(&run.problem, family, s->policy.site[SITE_INPUT].format, shape, &o, &state);
         snprintf(what, sizeof what, "n = %d: %s, %s, %s, %d keys", n, family->name,
                  algorithm_info(listing)->name, s->policy.name, (int)shape.Nk);
-        bounded(&run, what, &tally);
+        bounded(&run, 1, what, &tally);
         problem_free(&run.problem);
     }
     printf("# note %lld outputs of listings, none outside; the nearest at %.2f of its bound\n",
@@ -135,11 +62,11 @@ static void kernels_stay_inside(void **unused)
     (void)unused;
     static const char *const kernels[] = {"fa2@H200", "fa2@A100", "fa2-split@H200",
                                           "fa2-split@B200"};
-    struct tally tally = {0, 0};
-    for (int n = 0; n < (int)(4 * COUNT(kernels) * COUNT(families)); n++) {
+    struct tally tally = {0};
+    for (int n = 0; n < (int)(4 * COUNT(kernels) * FAMILIES); n++) {
         uint64_t state = (uint64_t)n + 1;
         const char *kernel = kernels[n % COUNT(kernels)];
-        const struct family *family = &families[n / COUNT(kernels) % COUNT(families)];
+        const struct family *family = &families[n / COUNT(kernels) % FAMILIES];
         struct problem_options o = problem_defaults();
         struct audit_run run = {.simulation = simulation_default()};
         struct simulation *s = &run.simulation;
@@ -160,7 +87,7 @@ static void kernels_stay_inside(void **unused)
         char what[120];
         snprintf(what, sizeof what, "n = %d: %s, %s, %d keys", n, family->name, kernel,
                  (int)shape.Nk);
-        bounded(&run, what, &tally);
+        bounded(&run, 1, what, &tally);
         problem_free(&run.problem);
     }
     printf("# note %lld outputs of FA2's kernels, none outside; the nearest at %.2f of its bound\n",
@@ -215,11 +142,11 @@ static void subnormal_weights(void **unused)
 {
     (void)unused;
     struct audit_run run = {.simulation = simulation_default()};
-    struct tally tally = {0, 0};
+    struct tally tally = {0};
     struct message why;
     assert_true(problem_from_scores(&run.problem, "0 -16.25", "0 60000", &why));
     run.simulation.policy = policy_table(POLICY_GPU_FP16);
-    bounded(&run, "a subnormal weight", &tally);
+    bounded(&run, 1, "a subnormal weight", &tally);
     assert_true(tally.worst > 0.5);
     problem_free(&run.problem);
 }
