@@ -7,7 +7,7 @@ VERSION  := 0.1
 REVISION := $(shell cat .revision 2>/dev/null || git describe --always --dirty 2>/dev/null)
 WARN     := -Wall -Wextra -Wshadow -Wpointer-arith -Wstrict-prototypes -Wmissing-prototypes
 CFLAGS   ?= -g
-FIXED    := -std=c11 -D_POSIX_C_SOURCE=200809L -ffp-contract=off -fno-math-errno -fno-trapping-math -fPIC -fvisibility=hidden -pthread -I. -MMD -MP
+FIXED    := -std=c11 -D_POSIX_C_SOURCE=200809L -ffp-contract=off -fno-math-errno -fno-trapping-math -fPIC -fvisibility=hidden -pthread -I. -I$(B) -MMD -MP
 LDLIBS   := -lmpfr -lgmp -lcjson -lm -pthread
 FLAGS    := $(FIXED) $(OPT) $(WARN) $(CFLAGS)
 ALL       = $(FLAGS) $(EXTRA)
@@ -78,6 +78,8 @@ $(B)/simulator/data.o: EXTRA += -DPREFIX='"$(PREFIX)"'
 $(B)/simulator/flashulp.o: EXTRA += -DVERSION='"$(VERSION)"'
 $(B)/simulator/cli/version.o: $(B)/REVISION.setting
 $(B)/simulator/cli/version.o: EXTRA += -DREVISION='"$(REVISION)"'
+$(B)/recipes.inc: $(wildcard simulator/recipes/*) ; @mkdir -p $(B); simulator/recipes/embed.sh $(filter %.py,$^) >$@
+$(B)/simulator/cli/recipe.o: $(B)/recipes.inc
 
 # Its number is the public header's FLASHULP_ABI; it exports what that header declares.
 $(B)/libflashulp.so: $(LIB_OBJ)

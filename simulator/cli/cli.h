@@ -18,6 +18,7 @@ int cli_claims(int argc, char **argv);
 int cli_compare(int argc, char **argv);
 int cli_splits(int argc, char **argv);
 int cli_plan(int argc, char **argv);
+int cli_recipe(int argc, char **argv);
 int cli_list(int argc, char **argv);
 int cli_doctor(int argc, char **argv);
 
