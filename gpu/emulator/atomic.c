@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "gpu/emulator/detector.h"
+#include "gpu/emulator/origins.h"
 
 static uint32_t sum_of_floats(uint32_t a, uint32_t b)
 {
@@ -46,7 +47,8 @@ uint32_t cuemu_atomic(enum cuemu_atomic kind, void *address, uint32_t operand, u
     }
     if (kind == CUEMU_EXCHANGE || kind == CUEMU_SWAP)
         cuemu_yield(at);
-    detector_access(l, address, sizeof old, ACCESS_ATOMIC, at);
+    if (detector_watches)
+        detector_access(l, address, sizeof old, ACCESS_ATOMIC, origin_of_site(at));
     memcpy(&old, address, sizeof old);
     uint32_t result = result_of(kind, old, operand, compare);
     memcpy(address, &result, sizeof result);

@@ -32,6 +32,11 @@ bool fibre_stacks_need(int count)
     return true;
 }
 
+bool fibre_owns(const void *address)
+{
+    return (uintptr_t)address - (uintptr_t)stacks < (size_t)FIBRE_STACKS * SLOT_BYTES;
+}
+
 int fibre_guard_of(const void *address)
 {
     uintptr_t offset = (uintptr_t)address - (uintptr_t)stacks;

@@ -41,6 +41,8 @@ void fibre_prepare(struct fibre *f, int number, void (*entry)(void));
 enum { FIBRE_STACKS = 1024 };
 /* False: no memory for that many stacks. */
 bool fibre_stacks_need(int count);
+/* Does the address lie in some stack? */
+bool fibre_owns(const void *address);
 /* The number of the stack whose guard the address lies in, or -1. */
 int fibre_guard_of(const void *address);
 

@@ -14,6 +14,7 @@
 #include "gpu/emulator/banks.h"
 #include "gpu/emulator/detector.h"
 #include "gpu/emulator/mma_tile.h"
+#include "gpu/emulator/origins.h"
 #include "simulator/cpu.h"
 
 static struct mma_step step_bf16, step_f16;
@@ -160,7 +161,8 @@ static const unsigned char *checked_row(const struct lane *l)
                l->collective->name, name_of(l).text, offset);
         return nothing;
     }
-    detector_access(l, l->row, 16, ACCESS_READ, l->at);
+    if (detector_watches)
+        detector_access(l, l->row, 16, ACCESS_READ, origin_of_site(l->at));
     return l->row;
 }
 

@@ -52,7 +52,7 @@ bool shared_memory_begin(size_t bytes)
     return true;
 }
 
-static size_t static_shared_bytes(void)
+size_t shared_memory_static_bytes(void)
 {
     return (size_t)((uintptr_t)__stop_cuemu_shared - (uintptr_t)__start_cuemu_shared);
 }
@@ -60,8 +60,8 @@ static size_t static_shared_bytes(void)
 void shared_memory_poison(void)
 {
     memset(cuemu_grid.shared, PATTERN, rounded_up(shared_bytes, SHARED_ALIGNMENT));
-    if (static_shared_bytes() > 0)
-        memset(__start_cuemu_shared, PATTERN, static_shared_bytes());
+    if (shared_memory_static_bytes() > 0)
+        memset(__start_cuemu_shared, PATTERN, shared_memory_static_bytes());
 }
 
 static bool holds_pattern(const unsigned char *from, const unsigned char *to)
@@ -125,7 +125,7 @@ void *dev_alloc(size_t bytes)
     memmove(pieces + at + 1, pieces + at, (size_t)(piece_count - at) * sizeof *pieces);
     pieces[at] = (struct piece){from, bytes};
     piece_count++;
-    detector_global(from, bytes);
+    shadow_add(from, bytes);
     return from;
 }
 
@@ -138,7 +138,7 @@ void dev_free(void *p)
     size_t whole = rounded_up(pieces[at].bytes == 0 ? 1 : pieces[at].bytes, GLOBAL_ALIGNMENT);
     size_t room = rounded_up(whole, PAGE);
     munmap(pieces[at].from + whole - room - PAGE, room + 2 * PAGE);
-    detector_global_gone(p);
+    shadow_remove(p);
     memmove(pieces + at, pieces + at + 1, (size_t)(--piece_count - at) * sizeof *pieces);
 }
 
@@ -151,8 +151,10 @@ static bool inside_piece(const void *address, size_t bytes)
 void dev_copy_in(void *dst, const void *host, size_t bytes)
 {
     assert(bytes == 0 || inside_piece(dst, bytes));
+    if (bytes == 0)
+        return;
     memcpy(dst, host, bytes);
-    detector_host_write(dst, bytes);
+    shadow_host_write(dst, bytes);
 }
 
 void dev_copy_out(void *host, const void *src, size_t bytes)
@@ -181,10 +183,10 @@ enum space space_of(const void *address, size_t bytes, size_t *offset)
     static int last;
     uintptr_t at = (uintptr_t)address, within = at - (uintptr_t)cuemu_grid.shared;
     *offset = within;
-    if (within < shared_bytes)
-        return within + bytes <= shared_bytes ? SPACE_SHARED : SPACE_OUTSIDE;
+    if (at - (uintptr_t)shared_room < SHARED_ROOM)
+        return within < shared_bytes && within + bytes <= shared_bytes ? SPACE_SHARED : SPACE_OUTSIDE;
     *offset = within = at - (uintptr_t)__start_cuemu_shared;
-    if (within < static_shared_bytes())
+    if (within < shared_memory_static_bytes())
         return SPACE_STATIC_SHARED;
     if (last >= piece_count || at - (uintptr_t)pieces[last].from >= pieces[last].bytes)
         last = piece_before(address);

@@ -118,6 +118,7 @@ void forget_copies(struct lane *l);
 
 /* memory.c */
 bool shared_memory_begin(size_t bytes); /* of a launch: false: no room */
+size_t shared_memory_static_bytes(void); /* of all kernels' __shared__ arrays */
 void shared_memory_poison(void);        /* of a block */
 void shared_memory_check(void);         /* after a block: was anything written past the end? */
 enum space { SPACE_NONE, SPACE_SHARED, SPACE_STATIC_SHARED, SPACE_GLOBAL, SPACE_OUTSIDE };

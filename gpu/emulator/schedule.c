@@ -168,6 +168,7 @@ static void block_run(uint64_t number)
     fibre_switch(&emulated.host, &first->fibre);
     emulated.running = false;
     report_crash();
+    detector_block_end();
     shared_memory_check();
     emulator_count.blocks++;
     emulator_count.threads += (uint64_t)emulated.threads;

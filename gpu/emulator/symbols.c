@@ -105,7 +105,7 @@ static void ask(const char *program, uintptr_t base, const void *const *pc, int 
     int used = snprintf(command, sizeof command, "addr2line -a -i -e '%s'", program), n = -1;
     for (int i = 0; i < count; i++)
         used += snprintf(command + used, sizeof command - (size_t)used, " %#llx",
-                         (unsigned long long)((uintptr_t)pc[i] - base));
+                         pc[i] == NULL ? 0 : (unsigned long long)((uintptr_t)pc[i] - base));
     snprintf(command + used, sizeof command - (size_t)used, " 2>/dev/null");
     FILE *answer = popen(command, "r");
     while (answer != NULL && fgets(line, sizeof line, answer) != NULL) {
@@ -120,12 +120,14 @@ static void ask(const char *program, uintptr_t base, const void *const *pc, int 
 
 void sites_of(const void *const *pc, int count, struct cuemu_site *site)
 {
-    for (int i = 0; i < count; i++)
+    struct search s = {0};
+    for (int i = 0; i < count; i++) {
         site[i] = (struct cuemu_site){NULL, 0};
-    for (int i = 0; i < count; i += MOST_ADDRESSES) {
-        struct search s = {.pc = (uintptr_t)pc[i]};
-        int now = count - i < MOST_ADDRESSES ? count - i : MOST_ADDRESSES;
-        if (find_program(&s))
-            ask(s.path, s.base, pc + i, now, site + i);
+        s.pc = s.pc == 0 ? (uintptr_t)pc[i] : s.pc;
     }
+    if (s.pc == 0 || !find_program(&s))
+        return;
+    for (int i = 0; i < count; i += MOST_ADDRESSES)
+        ask(s.path, s.base, pc + i, count - i < MOST_ADDRESSES ? count - i : MOST_ADDRESSES,
+            site + i);
 }

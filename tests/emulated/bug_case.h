@@ -50,7 +50,7 @@ static inline bool reported(const char *bug, enum emulator_fault fault, bool by_
         bool in_file = strcmp(r->file, BUGS_FILE) == 0;
         bool both = r->line == line && (other == 0 || r->other_line == other);
         bool swapped = r->line == other && r->other_line == line;
-        bool prologue = by_symbol && r->line == other; /* compilers differ in where it lies */
+        bool prologue = by_symbol && (r->line == line || r->line == other); /* compilers differ */
         if (r->fault == fault && ((in_file && (both || swapped || prologue)) || unknown))
             return true;
     }
