@@ -54,4 +54,9 @@ struct rounding_budget rounding_budget_fp32(enum format weights, int64_t keys, i
 void bound_budgets(const struct head *h, int64_t r, const struct rounding_budget *budgets,
                    const enum format *f, int count, struct bound *bounds, double *A);
 
+/* |got - LSE| of query r under a budget, the LSE stored in f; infinite where nothing is known.  A
+   row that sees no key has bound 0.  Proved in bounds_budget.c. */
+double bound_lse(const struct head *h, int64_t r, const struct rounding_budget *budget,
+                 enum format f);
+
 #endif

@@ -12,7 +12,9 @@
    not).  What only the numerator sees belongs to n, the row sum's to c; each takes every operation
    that a listing makes there, counted from above: four a tile (FlashAttention-1 rescales twice),
    one a group, eight more.  A tensor core's sum errs by (1 + step) a step, also where it is
-   longer because tiles are padded: one more a tile. */
+   longer because tiles are padded: one more a tile.
+   The LSE is M + ln sum pi_j e^(eta_j) (1 + lambda_j) e^(LSE - M): it errs by the logarithm of what
+   multiplies the sum, and by its own few operations on numbers of size R, bases included. */
 #include "reference/bounds.h"
 
 #include <assert.h>
@@ -168,6 +170,36 @@ static void bound_columns(struct columns *s, const struct weighed *w, const stru
             bounds[d] =
                 (struct bound){B, end + format_ulp(out, O + end) / 2, B > s->most[d] - s->least[d]};
     }
+}
+
+double bound_lse(const struct head *h, int64_t r, const struct rounding_budget *budget,
+                 enum format f)
+{
+    size_t keys = (size_t)h->Nk + 1;
+    double *room = malloc(6 * keys * sizeof *room), bound = 0, most = 0, L = 0;
+    struct weighed w = {.key = malloc(keys * sizeof *w.key),
+                        .x = room,
+                        .pi = room + keys,
+                        .magnitude = room + 2 * keys};
+    struct factors x = {room + 3 * keys, room + 4 * keys, room + 5 * keys, 0};
+    assert(room != NULL && w.key != NULL);
+    weigh(&w, h, r);
+    if (w.count > 0) {
+        set_factors(&x, &w, h, budget);
+        for (int64_t j = 0; j < w.count; j++) {
+            most += w.pi[j] + x.apart[j] + x.output[j];
+            L += exp(w.x[j] - w.M);
+        }
+        L = fabs(w.M + log(L));
+        double reach = w.size + log((double)w.count + 1);
+        double sum = fmax(log(most), x.below > 0 ? -log(x.below) : INFINITY);
+        bound = sum * (1 + SLACK) + (8 * U24 + 4 * budget->special) * reach + 0x1p-120;
+        bound += isfinite(bound) ? format_ulp(f, L + bound) / 2 : 0;
+        bound = isfinite(bound) ? bound : INFINITY;
+    }
+    free(w.key);
+    free(room);
+    return bound;
 }
 
 void bound_budgets(const struct head *h, int64_t r, const struct rounding_budget *budgets,

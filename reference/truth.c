@@ -34,6 +34,19 @@ void truth_row(const struct head *h, int64_t r, const int64_t *dims, int64_t cou
     certified_row_free(row);
 }
 
+void truth_lse(const struct head *h, int64_t r, enum format f, struct truth *truth,
+               double *rounded)
+{
+    struct certified_row *row = certified_row_new(h, r);
+    mpfr_t x;
+    mpfr_init2(x, 160);
+    certified_value_lse(row, x);
+    *truth = split(x);
+    *rounded = certified_round_lse(row, f, NULL);
+    mpfr_clear(x);
+    certified_row_free(row);
+}
+
 char *truth_digits(const struct head *h, int64_t r, int64_t d, int digits)
 {
     struct certified_row *row = certified_row_new(h, r);

@@ -13,6 +13,9 @@ struct truth {
    formats[k], ties decided; certified.h says what is proved. */
 void truth_row(const struct head *h, int64_t r, const int64_t *dims, int64_t count,
                const enum format *formats, int format_count, struct truth *truth, double *rounded);
+/* The LSE of query r, natural, and its correct rounding in f. */
+void truth_lse(const struct head *h, int64_t r, enum format f, struct truth *truth,
+               double *rounded);
 /* The value of column d to `digits` significant digits, each of them certified; malloc'ed. */
 char *truth_digits(const struct head *h, int64_t r, int64_t d, int digits);
 

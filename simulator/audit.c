@@ -170,6 +170,7 @@ static void run_free_all(struct audit_run *run)
     free(run->remarks);
     free(run->O);
     free(run->before);
+    free(run->lse.stored);
     tensor_free(&run->whole);
     if (run->padded) {
         tensor_free(&run->problem.q);
@@ -192,9 +193,21 @@ void audit_free(struct audit *a)
     *a = (struct audit){0};
 }
 
+static bool outputs_outside(const struct audit_run *run)
+{
+    return run->of_kind > 0 || (run->bounded && run->outside > 0);
+}
+
+/* Another base than was thought is no error of the kernel's. */
+bool audit_only_lse(const struct audit_run *run)
+{
+    bool other_base = run->lse.fits && run->lse.reading == READ_AS_GIVEN;
+    return !outputs_outside(run) && audit_lse_wrong(&run->lse) > 0 && !other_base;
+}
+
 enum audit_verdict audit_run_verdict(const struct audit_run *run)
 {
-    if (run->of_kind > 0 || (run->bounded && run->outside > 0))
+    if (outputs_outside(run) || audit_only_lse(run))
         return AUDIT_OUTSIDE;
     return run->bounded ? AUDIT_LEGAL : AUDIT_UNKNOWN;
 }

@@ -12,6 +12,7 @@
 #include "reference/bounds.h"
 #include "reference/truth.h"
 #include "simulator/audit_gate.h"
+#include "simulator/audit_lse.h"
 #include "simulator/map.h"
 #include "simulator/scenario.h"
 
@@ -51,6 +52,7 @@ struct audit_run {
     char *remarks;       /* lines, or "" */
     struct tensor whole; /* a measured output as it lies, (B, Hq, Nq, D); owns its data */
     struct gate gate;    /* of a measured output outside its bound */
+    struct audit_lse lse; /* measured beside it, or none */
     struct simulation simulation;
     struct problem problem; /* what a model runs on: the audit's own, or padded */
     bool padded;
@@ -109,6 +111,8 @@ bool audit_attribute(struct audit *a, int64_t groups, double seconds, audit_prog
 void audit_free(struct audit *a);
 
 enum audit_verdict audit_run_verdict(const struct audit_run *run);
+/* Its outputs are inside, its LSE is not. */
+bool audit_only_lse(const struct audit_run *run);
 enum audit_verdict audit_verdict(const struct audit *a);
 const char *audit_verdict_name(enum audit_verdict v); /* "LEGAL" */
 

@@ -64,6 +64,17 @@ static bool reread(const struct problem *p, enum reading r, struct problem *to)
     return r != READ_LAYOUT || (p->Hq > 1 && p->Nq > 1 && p->cu_q == NULL);
 }
 
+bool gate_head(const struct problem *p, enum reading r, int64_t unit, struct problem *other,
+               struct head *head)
+{
+    bool changes = reread(p, r, other);
+    struct head h = problem_head(other, unit);
+    h.kv_head = r == READ_HEADS_INTERLEAVED ? h.head % p->Hkv : h.kv_head;
+    h.Nk -= r == READ_LAST_KEY_DROPPED && h.Nk > 0;
+    *head = h;
+    return changes && r != READ_LAYOUT;
+}
+
 /* Element [b,h,n,d] of O; under READ_LAYOUT of the memory behind it. */
 static double output_at(const struct problem *p, const struct tensor *O, enum reading r, int64_t b,
                         int64_t h, int64_t n, int64_t d)
@@ -88,14 +99,12 @@ static void try_row(const struct problem *p, const struct tensor *O, enum readin
     double rounded[COLUMNS];
     int64_t dims[COLUMNS], count = p->D < COLUMNS ? p->D : COLUMNS;
     const enum format f = O->dtype;
-    reread(p, r, &other);
-    struct head h = problem_head(&other, unit);
+    struct head h;
+    gate_head(p, r, unit, &other, &h);
     struct rounding_budget budget = audit_any_budget(p);
     struct bound *bounds = malloc((size_t)p->D * sizeof *bounds);
     if (bounds == NULL)
         abort(); /* no memory for one row */
-    h.kv_head = r == READ_HEADS_INTERLEAVED ? h.head % p->Hkv : h.kv_head;
-    h.Nk -= r == READ_LAST_KEY_DROPPED && h.Nk > 0;
     for (int64_t i = 0; i < count; i++)
         dims[i] = i * p->D / count;
     truth_row(&h, n, dims, count, &f, 1, truth, rounded);

@@ -23,6 +23,11 @@ enum reading {
 /* "with a causal mask, bottom-right": completes "it is attention of these Q, K, V ...". */
 const char *reading_words(enum reading r);
 
+/* Head `unit` of *other, which becomes p as it is read; false: the reading changes nothing there, or
+   is no reading of Q, K, V. */
+bool gate_head(const struct problem *p, enum reading r, int64_t unit, struct problem *other,
+               struct head *h);
+
 struct gate {
     bool tried[READINGS], fits[READINGS];
     double worst[READINGS];    /* largest error, as a part of its bound; infinite for NaN */

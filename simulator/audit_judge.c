@@ -193,7 +193,11 @@ bool audit_judge(struct audit *a, audit_progress *progress, struct message *why)
         judge_run(&j, &a->run[n],
                   a->run[n].bounded ? j.bound + place[n] * audit_elements(a) : NULL);
     for (int n = 0; ok && n < a->runs; n++)
-        if (a->run[n].measured && audit_run_verdict(&a->run[n]) == AUDIT_OUTSIDE)
+        if (a->run[n].lse.stored != NULL)
+            ok = audit_lse_judge(&a->run[n].lse, &a->in.problem, &a->selection, a->threads, why);
+    for (int n = 0; ok && n < a->runs; n++)
+        if (a->run[n].measured && audit_run_verdict(&a->run[n]) == AUDIT_OUTSIDE &&
+            !audit_only_lse(&a->run[n]))
             gate_try(&a->in.problem, &a->run[n].whole, &a->run[n].gate);
     free(j.bound);
     return ok;

@@ -3,6 +3,7 @@
    A measured O has the shape of the problem's, (B, Hq, Nq, D), or without leading dimensions of 1,
    in the capture's layout.  What its metadata leave out is taken by default, and said. */
 #include <ctype.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -151,6 +152,52 @@ static void note_defaults(struct audit *a, const struct bundle *b)
     }
 }
 
+/* The base of lse.NAME, by lse_base.NAME or lse_base. */
+static bool take_base(struct audit_lse *l, const struct bundle *b, const char *path,
+                      const char *name, struct message *why)
+{
+    char key[160];
+    snprintf(key, sizeof key, "lse_base%s%s", name[0] != 0 ? "." : "", name);
+    const char *own = bundle_meta(b, key);
+    const char *value = says(b, key) ? own : says(b, "lse_base") ? bundle_meta(b, "lse_base") : NULL;
+    l->base_given = value != NULL;
+    l->base_2 = value != NULL && strcmp(value, "2") == 0;
+    return value == NULL || l->base_2 || strcmp(value, "e") == 0 ||
+           refuse(why, "%.200s: metadata lse_base '%.40s': e or 2 is right", path, value);
+}
+
+/* lse.NAME of the capture, beside o.NAME. */
+static bool take_lse(struct audit *a, struct audit_run *run, const struct bundle *b,
+                     const char *path, struct message *why)
+{
+    char name[136], *what = NULL;
+    const char *own = run->name + 1 + (run->name[1] == '.');
+    snprintf(name, sizeof name, "lse%s%s", own[0] != 0 ? "." : "", own);
+    const struct tensor *t = bundle_find(b, name);
+    if (t == NULL)
+        return true;
+    text_append(&what, "%s of %s", name, path);
+    bool ok = take_base(&run->lse, b, path, own, why) &&
+              audit_lse_take(&run->lse, what, t, &a->in.problem, &a->selection, why);
+    free(what);
+    return ok;
+}
+
+/* Logarithms without outputs, which nothing is said about. */
+static void note_orphans(struct audit *a, const struct bundle *b)
+{
+    for (int i = 0; i < b->count; i++) {
+        const char *name = b->tensors[i].name;
+        char output[136];
+        if (strncmp(name, "lse", 3) != 0 || (name[3] != 0 && name[3] != '.'))
+            continue;
+        snprintf(output, sizeof output, "o%s", name + 3);
+        if (bundle_find(b, output) == NULL)
+            text_append(&a->in.remarks, "%s: there is no %s beside it, so it is not looked at\n",
+                        quoted(name, strlen(name)).text, output);
+    }
+}
+
 bool audit_measured_capture(struct audit *a, const char *path, struct message *why)
 {
     struct bundle b;
@@ -159,6 +206,7 @@ bool audit_measured_capture(struct audit *a, const char *path, struct message *w
     if (!bundle_read(path, words_of(a), &b, &took, why))
         return false;
     note_defaults(a, &b);
+    note_orphans(a, &b);
     const char *own = bundle_meta(&b, "layout.o");
     bool bnhd = bnhd_given(a) || says_bnhd(own != NULL ? own : bundle_meta(&b, "layout"));
     for (int i = 0; ok && i < b.count; i++) {
@@ -169,7 +217,7 @@ bool audit_measured_capture(struct audit *a, const char *path, struct message *w
         ok = run != NULL;
         if (ok) {
             text_append(&run->what, "%s of %s", name, path);
-            ok = take(a, run, &b.tensors[i].tensor, bnhd, why);
+            ok = take(a, run, &b.tensors[i].tensor, bnhd, why) && take_lse(a, run, &b, path, why);
         }
     }
     bundle_free(&b);

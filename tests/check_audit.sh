@@ -81,11 +81,13 @@ line "no bound is known" '^ verdict  NOT ESTABLISHED'
     --out o.npy >/dev/null
 says 0 cap.safetensors --runs fa2,decode+splits=3 --json
 line "measured outputs are in" '"source":	"measured"'
+line "their LSE" '"different_kind":	0'
 line "and recognised" '"matched":	3072'
 says 0 cap.safetensors --runs fa2,decode+splits=3,fa2@H200
 narrow "a capture"
 line "defaults are said" "^not in the file's metadata, so taken by default: scale 1/sqrt\(32\), no window$"
 line "a measured output's sites" "^ sites    o\.fa2:gpu-bf16 has the bits of fa2 here"
+line "its LSE is judged" '^ LSE of o\.fa2:gpu-bf16: at most [0-9.]+ ulp of fp32 off, mean [+-][0-9.]+, all'
 line "pairs" '^  2 fa2 +0\.0 +-$'
 line "bias" '^ fa2 +[0-9.]+ +[+-][0-9.]+ \([+-][0-9.]+\) +[0-9.]+ % +all$'
 says 0 cap.safetensors --rows 0 --heads 1

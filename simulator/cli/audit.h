@@ -25,6 +25,10 @@ void audit_say_flips(char **text,
                      const struct audit *a); /* the outputs not correctly rounded, in words */
 void audit_verdict_words(char **text, const struct audit *a);
 
+/* Measured logarithms of the sums. */
+void audit_say_lse(struct report *r, const struct audit *a);
+void audit_json_lse(struct json *to, const struct audit *a, const struct audit_lse *l);
+
 /* A mark for run n on the line: a letter of its name that no other run has. */
 char audit_mark(const struct audit *a, int n);
 /* The place among `names` of what stands for run n in a heading of `width` columns. */

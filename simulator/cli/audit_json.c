@@ -155,6 +155,7 @@ static void add_run(struct report *r, struct json *list, const struct audit *a, 
     if (run->measured)
         add_identified(j, a, n);
     add_readings(j, &run->gate);
+    audit_json_lse(j, a, &run->lse);
     struct json *flips = json_list(j, "not_correctly_rounded");
     for (int i = 0; i < run->flip_count; i++)
         add_flip(flips, a, run, &run->flip[i]);

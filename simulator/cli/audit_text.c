@@ -291,7 +291,9 @@ void audit_verdict_words(char **text, const struct audit *a)
         if (audit_run_verdict(&a->run[n]) == v)
             text_append(text, "%s %s%s%s%s", named++ > 0 ? "," : "", a->run[n].name,
                         v == AUDIT_UNKNOWN ? " (" : "",
-                        v == AUDIT_UNKNOWN ? a->run[n].unbounded : "",
+                        v == AUDIT_UNKNOWN          ? a->run[n].unbounded
+                        : audit_only_lse(&a->run[n]) ? " (its LSE)"
+                                                    : "",
                         v == AUDIT_UNKNOWN ? ")" : "");
     text_append(text, v == AUDIT_LEGAL ? "" : ".");
     if (audit_single(a) && v != AUDIT_OUTSIDE)
@@ -401,6 +403,7 @@ void audit_say(struct report *r, const struct audit *a, const struct audit_map *
     else
         say_many(r, a);
     say_kinds(r, a);
+    audit_say_lse(r, a);
     audit_say_sites(&r->text, a);
     audit_say_flips(&r->text, a);
     audit_say_divergence(r, a);
