@@ -219,7 +219,7 @@ static bool pad(const struct audit *a, struct audit_run *run, const char *kernel
            widened(&p->v, D, &wide->v, why);
 }
 
-/* "54 x 512", "16 x 1,728", "33 round robin". */
+/* "54 x 512", "16 x 1,728", "33 in turn": round robin. */
 static void describe_groups(struct audit_run *run)
 {
     const struct simulation *s = &run->simulation;
@@ -227,14 +227,14 @@ static void describe_groups(struct audit_run *run)
     if (s->is_kernel && kernel_info(s->kernel.kernel)->flags & GROUPED) {
         const struct split_plan *p = &s->kernel.plan;
         if (p->order == GROUPS_ROUND_ROBIN)
-            text_append(&run->groups, "%d round robin", p->splits);
+            text_append(&run->groups, "%d in turn", p->splits);
         else
             text_append(&run->groups, "%d x %s", p->splits,
                         grouped(p->blocks_per_split * p->block_tokens).text);
     } else if (!s->is_kernel && s->algorithm == ALGORITHM_DECODE) {
         struct choices c = simulation_choices(s, &h);
         if (c.grouping.round_robin)
-            text_append(&run->groups, "%d round robin", c.grouping.splits);
+            text_append(&run->groups, "%d in turn", c.grouping.splits);
         else
             text_append(&run->groups, "%d x %s", c.grouping.splits,
                         grouped((int64_t)c.grouping.tiles * c.Bc).text);

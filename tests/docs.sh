@@ -27,7 +27,7 @@ function mentioned(line, where) {
         line = substr(line, RSTART)
         command = line
         sub(/   *.*/, "", command); sub(/\.$/, "", command)
-        item(command, where)
+        if (command !~ / --[a-z-]+$/) item(command, where) # else it goes on below
         line = substr(line, length(command) + 1)
     }
 }'
@@ -78,7 +78,8 @@ make_sandbox() {
 run() {
     key=$cache/$(printf '%s' "$1" | cksum | tr ' ' -)
     if [ ! -f "$key.status" ]; then
-        (cd "$2" && sh -c "$1") >"$key.out" 2>"$key.err" </dev/null
+        # an example shown twice may write its file twice
+        (cd "$2" && rm -f report.html map.svg && sh -c "$1") >"$key.out" 2>"$key.err" </dev/null
         echo $? >"$key.status"
     fi
 }

@@ -160,7 +160,7 @@ static const struct named {
     {"h200-b200 --runs RTX-PRO-6000", "decode", "87 x 320", NULL},
     {"s2-g1 --runs fa2:fp32", "fa2", "", NULL},
     {"s2-g1 --runs decode+splits=2+tile=1;2", "decode", "2 x 4", NULL},
-    {"s2-g1 --runs decode+splits=2+tile=1;2+grouping=round-robin", "decode", "2 round robin", NULL},
+    {"s2-g1 --runs decode+splits=2+tile=1;2+grouping=round-robin", "decode", "2 in turn", NULL},
     {"s2-g1 --runs fa2@H200", "fa2", "", NULL},
     {"s2-g1 --runs fa2-split@B200", "fa2-split", "1 x 256", NULL},
     {"s2-g1 --runs fa3", NULL, NULL, "did you mean"},

@@ -108,8 +108,8 @@ static void describe_dq(struct report *r, const struct backward_run *x)
                     x->scenario->value[OPTION_ATOMIC_SEED]);
     if (!x->scenario->given[OPTION_DETERMINISTIC])
         return;
-    report_text(r, "deterministic: %d cop%s of dQ in fp32, %.4g MB (one: %.4g MB); key tile j adds to\n"
-                   "copy j mod %d.  Another number of SMs or heads is another order of additions.\n",
+    report_text(r, "deterministic: %d cop%s of dQ in fp32, %.4g MB (one: %.4g MB)\n"
+                   " key tile j adds to copy j mod %d; other SMs or heads: another order\n",
                 c->dq_copies, c->dq_copies == 1 ? "y" : "ies",
                 copies * 4e-6 * (double)tensor_elements(&p->q),
                 4e-6 * (double)tensor_elements(&p->q), c->dq_copies);
@@ -153,7 +153,7 @@ static void add_view(struct report *r, struct json *to, const char *name, enum f
     f = f == FORMAT_EXACT ? FORMAT_FP64 : f;
     int digits = format_info(f)->bits / 4;
     struct json *j = json_object(to, name);
-    report_text(r, " %-7s %-9s different results of a query tile: %s at most; %s of %s numbers vary\n", name,
+    report_text(r, " %-7s %-9s results of a query tile: %s at most; %s of %s numbers vary\n", name,
                 format_info(f)->name, grouped(v->distinct_most).text, grouped(v->varying).text,
                 grouped(a->elements).text);
     if (v->varying > 0)
@@ -178,7 +178,7 @@ static bool add_arrivals(struct report *r, const struct backward_run *x, struct 
         return false;
     if (!study_arrivals(&x->input.problem, &x->given.dO, &x->simulation, draws, &a, why))
         return false;
-    report_text(r, "arrivals   dQ under %s order%s of the key tiles' atomic adds; dK, dV do not vary\n",
+    report_text(r, "arrivals   dQ under %s order%s of atomic adds; dK, dV do not vary\n",
                 draws > 0 ? grouped(draws).text : "every", draws == 1 || draws == 0 ? "" : "s");
     report_text(r, " %s query tiles, each met by up to %s key tiles: %s orders\n",
                 grouped(a.query_tiles).text, grouped(a.most_met).text, grouped(a.orders).text);
