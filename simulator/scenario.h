@@ -40,7 +40,8 @@ enum option_group {
     GROUP_SPLITS = 4096,  /* splits' own */
     GROUP_AUDIT = 8192,   /* audit's own */
     GROUP_PLAN = 16384,   /* plan's own */
-    GROUP_GRADIENT = 32768 /* --do: the backward pass, too */
+    GROUP_GRADIENT = 32768, /* --do: the backward pass, too */
+    GROUP_BATTERY = 65536   /* battery's own */
 };
 
 struct option_info {

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "simulator/battery.h"
 #include "simulator/claims.h"
 #include "simulator/cli/cli.h"
 #include "simulator/cli/list_kernels.h"
@@ -309,6 +310,18 @@ static void list_launches(struct report *r, struct json *list)
 #undef PLAN_EXAMPLE
 }
 
+static void list_battery(struct report *r, struct json *list)
+{
+    for (int n = 0; battery_case(n) != NULL; n++)
+        entry(r, list, battery_case(n)->name, battery_case(n)->meaning, "");
+}
+
+static void list_mistakes(struct report *r, struct json *list)
+{
+    for (int n = 0; mistake_info(n) != NULL; n++)
+        entry(r, list, mistake_info(n)->name, mistake_text(mistake_info(n), "N").text, "");
+}
+
 static const struct {
     const char *name, *meaning;
     void (*fill)(struct report *r, struct json *list);
@@ -335,6 +348,8 @@ static const struct {
     {"splits", "kernels whose grouping is known", list_splits},
     {"launches", "what plan plans: kernels, and launches that have names", list_launches},
     {"assumptions", "what plan takes for granted", list_assumptions},
+    {"battery", "edge cases for a program of your own", list_battery},
+    {"mistakes", "wrong answers that battery knows", list_mistakes},
     {"workloads", "decode workloads that have names", list_workloads},
 };
 enum { TABLES = sizeof tables / sizeof tables[0] };

@@ -26,7 +26,7 @@ static int (*const verbs[COMMAND_COUNT])(int argc, char **argv) = {
     [COMMAND_RUN] = cli_run,       [COMMAND_TRACE] = cli_trace,     [COMMAND_LIST] = cli_list,
     [COMMAND_CLAIMS] = cli_claims, [COMMAND_COMPARE] = cli_compare, [COMMAND_DOCTOR] = cli_doctor,
     [COMMAND_SPLITS] = cli_splits, [COMMAND_AUDIT] = cli_audit,   [COMMAND_PLAN] = cli_plan,
-    [COMMAND_LESSON] = cli_lesson, [COMMAND_RECIPE] = cli_recipe};
+    [COMMAND_LESSON] = cli_lesson, [COMMAND_RECIPE] = cli_recipe, [COMMAND_BATTERY] = cli_battery};
 
 int cli_refused(const char *verb, const struct message *why)
 {
@@ -73,7 +73,7 @@ static void front_page(void)
 static void print_option(const struct option_info *o)
 {
     enum { INDENT = 28 };
-    char head[64], meaning[160];
+    char head[64], meaning[320];
     char *text = NULL;
     snprintf(head, sizeof head, "  %s%s%s", o->name, o->argument[0] != 0 ? " " : "", o->argument);
     snprintf(meaning, sizeof meaning, "%s%s", o->meaning, o->repeatable ? " (repeatable)" : "");
@@ -88,7 +88,7 @@ static const struct cli_group groups[] = {
     {GROUP_WALK, "Walk"},       {GROUP_EXACT, "Digits"},     {GROUP_TRACE, "Trace"},
     {GROUP_OUTPUT, "Output"},   {GROUP_BITS, "Bits"},        {GROUP_CLAIMS, "Claims"},
     {GROUP_AUDIT, "Audit"},     {GROUP_COMPARE, "Compare"},  {GROUP_SPLITS, "Launch"},
-    {GROUP_PLAN, "Launch"},     {GROUP_REPORT, "Report"}};
+    {GROUP_PLAN, "Launch"},     {GROUP_BATTERY, "Battery"},     {GROUP_REPORT, "Report"}};
 enum { GROUPS = sizeof groups / sizeof groups[0] };
 
 const struct cli_group *cli_group(int n)
