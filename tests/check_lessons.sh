@@ -32,6 +32,17 @@ faults_of() { # FILE NUMBER TITLE MINUTES
         done
 }
 
+# Every picture is what its command draws: "<!-- picture: WORDS -->", and the picture on the next line.
+pictures_of() { # FILE
+    sed -n '/^<!-- picture: /{s/^<!-- picture: //;s/ -->$//;N;s/\n.*(\(.*\))$/\n\1/p;}' "$1" |
+        while read -r words && read -r picture; do
+            drawn=$folder/drawn.${picture##*.}
+            rm -f "$drawn"
+            eval "'$build/flashulp' $words -o '$drawn'" >/dev/null 2>&1
+            cmp -s "$drawn" "${1%/*}/$picture" || echo "$picture is not what flashulp $words -o draws"
+        done
+}
+
 "$build/flashulp" lesson -o "$folder/lessons.csv" >/dev/null
 export FLASHULP_DOCS=readme
 tail -n +2 "$folder/lessons.csv" | tr -d '\r' >"$folder/rows"
@@ -41,7 +52,7 @@ while IFS=, read -r number name rest; do
     case $file in *"${LESSONS_ONLY:-}"*) ;; *) continue ;; esac
     minutes=${rest##*,} title=$(printf '%s' "${rest%,*}" | sed 's/^"\(.*\)"$/\1/')
     [ -f "$file" ] || { missing="$missing $number" && continue; }
-    found=$(faults_of "$file" "$number" "$title" "$minutes")
+    found=$(faults_of "$file" "$number" "$title" "$minutes" && pictures_of "$file")
     said=$(tests/docs.sh "$file" "$build" "$folder/cache" 2>&1) && ok=yes || ok=no
     [ -z "$found" ] || ok=no
     verdict "lesson $number: $(printf '%s\n' "$said" | tail -n 1)" $ok "$found
@@ -70,6 +81,10 @@ noticed 'a part that is missing' 'it has no: ## Known' 's/^## Known/## Unknown/'
 noticed 'an answer too few' '3 questions and 2 answers' 's/^3. No. It is/It is/'
 noticed 'a wide line' 'wider than 80' 's/^One tie went down/One tie, and it was not at all a small one, went down/'
 noticed 'another title' 'its first line is not' '1s/real/true/'
+
+mkdir "$folder/drawn" && cp lessons/16-splits/README.md "$folder/drawn/README.md"
+sed 's/27,525/27,526/' lessons/16-splits/splits.svg >"$folder/drawn/splits.svg"
+matches 'noticed: a picture that is out of date' 'splits.svg is not what' "$(pictures_of "$folder/drawn/README.md")"
 
 # Read on a pipe: every command is run, no comment is printed.
 text=$("$build/flashulp" lesson 0 2>&1)
