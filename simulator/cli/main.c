@@ -75,9 +75,13 @@ static void print_option(const struct option_info *o)
     enum { INDENT = 28 };
     char head[64], meaning[320];
     char *text = NULL;
-    snprintf(head, sizeof head, "  %s%s%s", o->name, o->argument[0] != 0 ? " " : "", o->argument);
+    int width = snprintf(head, sizeof head, "  %s%s%s", o->name, o->argument[0] != 0 ? " " : "",
+                         o->argument);
     snprintf(meaning, sizeof meaning, "%s%s", o->meaning, o->repeatable ? " (repeatable)" : "");
-    text_append(&text, "%-*s", INDENT, head);
+    if (width < INDENT)
+        text_append(&text, "%-*s", INDENT, head);
+    else
+        text_append(&text, "%s\n%*s", head, INDENT, "");
     text_wrapped(&text, INDENT, INDENT, meaning);
     fputs(text, stdout);
     free(text);
