@@ -394,6 +394,7 @@ same 'the limit on a file is a failed write' "$status $got $(ls ended | grep tmp
 # --- a mask leaves every algorithm in the table
 prints 0 '^ fa2 .* yes ' run cap.safetensors --causal --algorithm all
 prints 0 '^ unstable .* yes ' run cap.safetensors --window 1,0 --algorithm all
+prints 0 '^ decode .* yes ' run cap.safetensors --algorithm all --tile 2,2
 prints 0 '^ fa2-printed without fault no-tail-mask, which does not go with a mask.$' \
     run cap.safetensors --causal --algorithm all
 prints 0 '"fault_left_out":.*"no-tail-mask"' run cap.safetensors --causal --algorithm all --json

@@ -26,14 +26,19 @@ static enum format out_format(const struct contest *x)
     return f == FORMAT_EXACT ? FORMAT_FP64 : f;
 }
 
-/* The scenario with one algorithm named instead of "all". */
+/* The scenario with one algorithm named instead of "all"; decode takes a tile's rows one by one. */
 static bool simulation_of(const struct scenario *s, const struct scenario_input *in,
                           enum algorithm a, struct simulation *simulation, struct message *why)
 {
     struct scenario one = *s;
-    char name[32];
+    char name[32], tile[32], *keys;
     snprintf(name, sizeof name, "%s", algorithm_info(a)->name);
     one.value[OPTION_ALGORITHM] = name;
+    keys = one.value[OPTION_TILE] != NULL ? strchr(one.value[OPTION_TILE], ',') : NULL;
+    if (a == ALGORITHM_DECODE && keys != NULL && strlen(keys) < 16) {
+        snprintf(tile, sizeof tile, "1%s", keys);
+        one.value[OPTION_TILE] = tile;
+    }
     return scenario_simulation(&one, in, simulation, why);
 }
 
