@@ -32,7 +32,7 @@ GPU_OBJ  := $(patsubst %.c,$(B)/%.o,$(wildcard gpu/*.c)) $(B)/simulator/inputs.o
 KERNELS  := $(wildcard gpu/kernels/*.cu)
 BENCHES  := $(patsubst tests/bench/%.c,$(B)/tests/bench/%,$(wildcard tests/bench/bench_*.c))
 
-.PHONY: all help demo test test-full test-asan fuzz bench clean check-arrows check-docs check-lessons deps install uninstall dist FORCE
+.PHONY: all help demo test test-full test-asan fuzz bench clean check-arrows check-pairs check-docs check-lessons deps install uninstall dist FORCE
 all: $(B)/flashulp
 
 help:

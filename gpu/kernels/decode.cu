@@ -49,7 +49,9 @@ static __device__ __forceinline__ void softmax_tile(struct rows_state<D> *s,
             for (int e = 2 * h; e < 2 * h + 2; e++) {
                 float p = exponential(__fsub_rn(S[n][e], shift), d->a.hw); /* EXP */
                 S[n][e] = p;
-                sum = __fadd_rn(sum, d->sum_rounded ? unpack<HALF>((uint16_t)pack<HALF>(p, 0.0f)) : p);
+                if (d->sum_rounded)
+                    p = unpack<HALF>((uint16_t)pack<HALF>(p, 0.0f));    /* ROUND_P */
+                sum = __fadd_rn(sum, p);
             }
         s->l[h] = __fadd_rn(s->l[h], quad_sum(sum));                    /* ROW_SUM */
 #pragma unroll

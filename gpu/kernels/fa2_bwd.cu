@@ -213,7 +213,16 @@ static __global__ void __launch_bounds__(THREADS) dq_kernel(struct backward_args
     b.dq[n] = (uint16_t)pack<HALF>(__fmul_rn(sum, b.a.scale), 0.0f);
 }
 
-/* dK and dV summed over a key head's query heads, ascending, rounded; a thread a number. */
+/* One number of dK or dV summed over a key head's query heads, ascending, as stored. */
+template <int HALF>
+static __device__ uint16_t sum_heads(const float *first, int heads, int64_t head_size)
+{
+    float sum = first[0];
+    for (int h = 1; h < heads; h++)                                     /* GROUP_SUM */
+        sum = __fadd_rn(sum, first[h * head_size]);
+    return (uint16_t)pack<HALF>(sum, 0.0f);                             /* GRADIENT */
+}
+
 template <int HALF>
 static __global__ void __launch_bounds__(THREADS) group_kernel(struct backward_args b,
                                                                struct workspace w, int64_t count)
@@ -223,13 +232,8 @@ static __global__ void __launch_bounds__(THREADS) group_kernel(struct backward_a
     if (n >= count)
         return;
     int64_t at = n / head_size * heads * head_size + n % head_size;
-    float dk = w.dk[at], dv = w.dv[at];
-    for (int h = 1; h < heads; h++) {                                   /* GROUP_SUM */
-        dk = __fadd_rn(dk, w.dk[at + h * head_size]);
-        dv = __fadd_rn(dv, w.dv[at + h * head_size]);
-    }
-    b.dk[n] = (uint16_t)pack<HALF>(dk, 0.0f);                           /* GRADIENT */
-    b.dv[n] = (uint16_t)pack<HALF>(dv, 0.0f);
+    b.dk[n] = sum_heads<HALF>(w.dk + at, heads, head_size);
+    b.dv[n] = sum_heads<HALF>(w.dv + at, heads, head_size);
 }
 
 static unsigned blocks_of(int64_t count)

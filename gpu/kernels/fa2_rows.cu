@@ -35,13 +35,15 @@ template <int HALF> static __global__ void __launch_bounds__(ROWS) fa2_rows_kern
     for (int d = 0; d < D; d++)
         O[ROWS * d] = 0.0f;
     for (int key0 = 0; key0 < seen; key0 += KEYS) {
-        int count = seen - key0 < KEYS ? seen - key0 : KEYS;            /* MASK */
+        int count = seen - key0 < KEYS ? seen - key0 : KEYS;
         float m_old = m;
 #pragma unroll
         for (int c = 0; c < KEYS; c++) {
-            S[c] = -INFINITY;
+            S[c] = 0.0f;
             if (c < count)
-                S[c] = __fmul_rn(dot<HALF>(q, k + (int64_t)(key0 + c) * D, D), a.scale);
+                S[c] = dot<HALF>(q, k + (int64_t)(key0 + c) * D, D);    /* QK */
+            S[c] = __fmul_rn(S[c], a.scale);                            /* SCALE */
+            S[c] = c < count ? S[c] : -INFINITY;                        /* MASK */
             m = fmaxf(m, S[c]);                                         /* ROW_MAX */
         }
         float shift = shift_of(m), decay = exponential(__fsub_rn(m_old, shift), a.hw);
