@@ -28,11 +28,11 @@ EMU_OBJ  := $(patsubst %.c,$(B)/%.o,$(filter-out %/mma_tile.c,$(wildcard gpu/emu
 EMULATED := $(if $(shell command -v $(CXX) 2>/dev/null),$(patsubst tests/%.c,$(B)/tests/%,$(wildcard tests/test_emulator*.c)))
 TESTS    := $(filter-out $(B)/tests/test_emulator%,$(patsubst tests/%.c,$(B)/tests/%,$(wildcard tests/test_*.c))) $(EMULATED) $(B)/tests/digests
 GPU      := $(if $(EMULATED),$(B)/flashulp-gpu)
-GPU_OBJ  := $(patsubst %.c,$(B)/%.o,$(wildcard gpu/*.c)) $(B)/simulator/inputs.o
+GPU_OBJ  := $(patsubst %.c,$(B)/%.o,$(filter-out gpu/target_%,$(wildcard gpu/*.c))) $(B)/simulator/inputs.o
 KERNELS  := $(wildcard gpu/kernels/*.cu)
 BENCHES  := $(patsubst tests/bench/%.c,$(B)/tests/bench/%,$(wildcard tests/bench/bench_*.c))
 
-.PHONY: all help demo test test-full test-asan fuzz bench clean check-arrows check-pairs check-docs check-lessons deps install uninstall dist FORCE
+.PHONY: all gpu help demo test test-full test-asan fuzz bench clean check-arrows check-pairs check-docs check-lessons deps install uninstall dist FORCE
 all: $(B)/flashulp
 
 help:
@@ -103,8 +103,11 @@ $(B)/%.checked.o: %.cu $(B)/FLAGS.setting
 	$(KERNEL) $(filter-out -fsanitize% -fno-sanitize%,$(CFLAGS)) -fsanitize=thread -DFLASHULP_CHECKED
 
 # Our kernels on the emulator, twice: plain, and watched by the detector.
-$(B)/flashulp-gpu: $(GPU_OBJ) $(KERNELS:%.cu=$(B)/%.emulated.o) $(KERNELS:%.cu=$(B)/%.checked.o) $(B)/libemulator.a $(B)/libflashulp.a
+$(B)/flashulp-gpu: $(GPU_OBJ) $(B)/gpu/target_emulator.o $(KERNELS:%.cu=$(B)/%.emulated.o) $(KERNELS:%.cu=$(B)/%.checked.o) $(B)/libemulator.a $(B)/libflashulp.a
 	$(CC) $(ALL) -o $@ $^ -lgsl -lgslcblas $(LDLIBS)
+
+## make gpu        build/flashulp-gpu-device, our CUDA kernels for GPUs, where nvcc is (minutes)
+gpu: $(GPU_OBJ) $(B)/libflashulp.a ; @gpu/device.sh $(B) $^
 
 # test_emulator*_checked take the kernels that report, the others the plain ones.
 $(EMULATED): $(B)/libemulator.a

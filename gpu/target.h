@@ -40,6 +40,8 @@ struct kernel_entries {
 const struct kernel_entries *target_kernels(bool watched);
 
 bool target_is_emulator(void);
+/* Is there a device to run on?  The emulator is always there. */
+bool target_here(struct message *why);
 /* "NVIDIA H200, sm_90, 132 SMs, driver 13.0, runtime 13.0"; "the emulator". */
 const char *target_name(void);
 /* Whose tensor cores: "sm90".  The emulator: NULL, it is asked for one. */

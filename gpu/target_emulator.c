@@ -26,6 +26,12 @@ bool target_is_emulator(void)
     return true;
 }
 
+bool target_here(struct message *why)
+{
+    (void)why;
+    return true;
+}
+
 const char *target_name(void)
 {
     return "the emulator: a CPU, no GPU";

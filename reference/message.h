@@ -1,4 +1,4 @@
-/* message.h: how a user's mistake is reported.
+/* message.h: how a user's mistake is reported.  Valid C++17.
 
    A function that can be refused takes a `struct message *why` and returns false after writing one
    sentence there: what is wrong, where, what would be right.  The programmer's mistakes are asserts. */
@@ -7,6 +7,10 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 struct message {
     char text[640];
@@ -27,5 +31,9 @@ int utf8_length(const char *s);
 /* The name in names[0..count) nearest to `word` by edit distance, or NULL when none is near
    (more than a third of the letters differ): for "did you mean". */
 const char *nearest_name(const char *word, const char *const *names, int count);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif
