@@ -33,7 +33,7 @@ KERNELS  := $(wildcard gpu/kernels/*.cu)
 BENCHES  := $(patsubst tests/bench/%.c,$(B)/tests/bench/%,$(wildcard tests/bench/bench_*.c))
 
 .PHONY: all gpu help demo test test-full test-asan fuzz bench clean check-arrows check-pairs check-docs check-lessons deps install uninstall dist FORCE
-all: $(B)/flashulp
+all: $(B)/flashulp $(GPU)
 
 help:
 	@sed -n 's/^## //p' Makefile
@@ -127,31 +127,22 @@ $(B)/tests/bench/bench_fa2: $(foreach l,$(LEVELS),$(B)/tests/bench/fused_fa2.$(l
 
 # A silent build on every core, unless make was given a -j of its own.
 CORES    := $(shell nproc 2>/dev/null || echo 1)
-BUILD     = $(MAKE) -q $(B)/flashulp >/dev/null 2>&1 || echo "building: a minute or two on two cores"; \
+BUILD     = $(MAKE) -q $(B)/flashulp >/dev/null 2>&1 || echo "building: two or three minutes on two cores"; \
             $(MAKE) --no-print-directory -s $(if $(filter -j%,$(MAKEFLAGS)),,-j$(CORES))
 
-demo: deps
-	@$(BUILD) all && tests/demo.sh $(B)
-
-test test-full: deps
-	@$(BUILD) all $(TESTS) $(BENCHES) && tests/run.sh $(B) $(if $(filter test,$@),quick,full)
-
-test-asan:
-	@$(MAKE) --no-print-directory B=$(B)-asan OPT=-O1 CFLAGS="-g -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer" test
-
-bench:
-	@$(MAKE) --no-print-directory -s all $(BENCHES) && CC="$(CC)" tests/bench/run.sh $(B) $(JSON)
-
-install: all $(B)/libflashulp.so
-	@packaging/install.sh $(B) "$(PREFIX)" "$(DESTDIR)" $(VERSION)
-
+demo: deps ; @$(BUILD) all && tests/demo.sh $(B)
+test test-full: deps ; @$(BUILD) all $(TESTS) $(BENCHES) && tests/run.sh $(B) $(if $(filter test,$@),quick,full)
+test-asan: ; @$(MAKE) --no-print-directory B=$(B)-asan OPT=-O1 CFLAGS="-g -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer" test
+bench: ; @$(MAKE) --no-print-directory -s all $(BENCHES) && CC="$(CC)" tests/bench/run.sh $(B) $(JSON)
+install: all $(B)/libflashulp.so ; @packaging/install.sh $(B) "$(PREFIX)" "$(DESTDIR)" $(VERSION)
 fuzz: ; @tests/fuzz/run.sh $(B) $(or $(SECONDS),60)
 uninstall: ; @packaging/uninstall.sh "$(PREFIX)" "$(DESTDIR)"
 dist: ; @packaging/dist.sh $(B) $(VERSION) "$(REVISION)"
 deps: ; @tests/deps.sh
 
 ## make check-docs what README and the manual show is what the command prints; check-lessons: lessons
-check-docs check-lessons check-arrows: all
+## make check-pairs a CUDA kernel's labels against its pair's listing
+check-docs check-lessons check-arrows check-pairs: all
 	@FLASHULP_BUILD=$(B) tests/$(subst -,_,$@).sh
 clean: ; rm -rf $(B) $(B)-asan $(B)-fuzz
 

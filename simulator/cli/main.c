@@ -26,7 +26,8 @@ static int (*const verbs[COMMAND_COUNT])(int argc, char **argv) = {
     [COMMAND_RUN] = cli_run,       [COMMAND_TRACE] = cli_trace,     [COMMAND_LIST] = cli_list,
     [COMMAND_CLAIMS] = cli_claims, [COMMAND_COMPARE] = cli_compare, [COMMAND_DOCTOR] = cli_doctor,
     [COMMAND_SPLITS] = cli_splits, [COMMAND_AUDIT] = cli_audit,   [COMMAND_PLAN] = cli_plan,
-    [COMMAND_LESSON] = cli_lesson, [COMMAND_RECIPE] = cli_recipe, [COMMAND_BATTERY] = cli_battery};
+    [COMMAND_LESSON] = cli_lesson, [COMMAND_RECIPE] = cli_recipe, [COMMAND_BATTERY] = cli_battery,
+    [COMMAND_GPU] = cli_gpu};
 
 int cli_refused(const char *verb, const struct message *why)
 {
