@@ -32,8 +32,9 @@ GPU_OBJ  := $(patsubst %.c,$(B)/%.o,$(filter-out gpu/target_%,$(wildcard gpu/*.c
 KERNELS  := $(wildcard gpu/kernels/*.cu)
 BENCHES  := $(patsubst tests/bench/%.c,$(B)/tests/bench/%,$(wildcard tests/bench/bench_*.c))
 
-.PHONY: all gpu help demo test test-full test-asan fuzz bench clean check-arrows check-pairs check-docs check-lessons deps install uninstall dist FORCE
+.PHONY: all gpu help demo test test-full test-programs test-asan fuzz bench clean check-arrows check-pairs check-docs check-lessons deps install uninstall dist FORCE
 all: $(B)/flashulp $(GPU)
+include visualize/view.mk
 
 help:
 	@sed -n 's/^## //p' Makefile
@@ -131,14 +132,15 @@ BUILD     = $(MAKE) -q $(B)/flashulp >/dev/null 2>&1 || echo "building: two or t
             $(MAKE) --no-print-directory -s $(if $(filter -j%,$(MAKEFLAGS)),,-j$(CORES))
 
 demo: deps ; @$(BUILD) all && tests/demo.sh $(B)
-test test-full: deps ; @$(BUILD) all $(TESTS) $(BENCHES) && tests/run.sh $(B) $(if $(filter test,$@),quick,full)
+test test-full: deps ; @$(BUILD) all test-programs && tests/run.sh $(B) $(if $(filter test,$@),quick,full)
+test-programs: $(TESTS) $(BENCHES)
 test-asan: ; @$(MAKE) --no-print-directory B=$(B)-asan OPT=-O1 CFLAGS="-g -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer" test
 bench: ; @$(MAKE) --no-print-directory -s all $(BENCHES) && CC="$(CC)" tests/bench/run.sh $(B) $(JSON)
 install: all $(B)/libflashulp.so ; @packaging/install.sh $(B) "$(PREFIX)" "$(DESTDIR)" $(VERSION)
 fuzz: ; @tests/fuzz/run.sh $(B) $(or $(SECONDS),60)
 uninstall: ; @packaging/uninstall.sh "$(PREFIX)" "$(DESTDIR)"
 dist: ; @packaging/dist.sh $(B) $(VERSION) "$(REVISION)"
-deps: ; @tests/deps.sh
+deps: ; @tests/deps.sh $(if $(filter test%,$(MAKECMDGOALS)),test)
 
 ## make check-docs what README and the manual show is what the command prints; check-lessons: lessons
 ## make check-pairs a CUDA kernel's labels against its pair's listing
