@@ -41,7 +41,8 @@ enum option_group {
     GROUP_AUDIT = 8192,   /* audit's own */
     GROUP_PLAN = 16384,   /* plan's own */
     GROUP_GRADIENT = 32768, /* --do: the backward pass, too */
-    GROUP_BATTERY = 65536   /* battery's own */
+    GROUP_BATTERY = 65536,  /* battery's own */
+    GROUP_VIEW = 131072     /* view's own */
 };
 
 struct option_info {

@@ -12,4 +12,8 @@ rule "mpfr.h only in reference, arith_mpfr, special, claims" "reference simulato
 rule "GSL only in inputs and stats" "reference simulator" '#include <gsl/' '^simulator/(inputs|stats)\.c$'
 rule "cJSON only in tensor and report" "reference simulator" '#include <cjson/' '^reference/tensor|^simulator/report'
 rule "algorithms and kernels do no arithmetic of their own" "simulator/algorithms simulator/kernels" '#include <tgmath.h>|fmaf?\(|expf?\(' '^$'
+rule "visualize reaches the simulator through traces, scenarios, tables and schedules" visualize '#include "(simulator/(arith|walk|audit|claims|run|watch|ledger|algorithms/|kernels/|cli/)|gpu|lessons|tests)' '^$'
+rule "nothing below includes visualize" "reference simulator gpu" '#include "visualize/' '^$'
+rule "SDL.h in one file" visualize '#include <SDL' '^visualize/window\.c$'
+rule "png.h in one file" visualize '#include <png\.h>' '^visualize/picture_png\.c$'
 plan_end

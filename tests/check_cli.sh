@@ -44,10 +44,9 @@ $got"
 # --- verbs and options
 refused 'rum: no such verb; did you mean run?' rum fa2-4
 refused 'xyzzy: no such verb; flashulp --help lists them' xyzzy
-refused 'view: not built yet (the viewer)' view fa2-4
 refused 'run: unknown option --polcy; did you mean --policy?' run fa2-4 --polcy fp32
 refused 'run: unknown option --xyzzy; flashulp run --help lists the options' run fa2-4 --xyzzy
-refused 'exact: --policy is an option of walk, run, audit and trace, not of exact' exact fa2-4 --policy fp32
+refused 'exact: --policy is an option of walk, run, audit, view and trace, not of exact' exact fa2-4 --policy fp32
 refused 'run: --policy needs a word after it: NAME' run fa2-4 --policy
 refused 'run: --dq goes with --do FILE.npy, --do ones or --do random:SEED' run fa2-4 --dq dq.npy
 refused 'run: --rows goes without --do, which is about every gradient' run fa2-4 --do ones --rows 0
@@ -95,7 +94,7 @@ refused 'run: no example is named fa2-5; did you mean fa2-4?' run fa2-5
 refused 'list: no table is named formts; did you mean formats?' list formts
 refused 'claims: no claim is called "A99"; did you mean A9?' claims A99
 refused 'claims: no claim is called "everything"; flashulp claims lists them' claims everything
-refused 'claims: --policy is an option of walk, run, audit and trace, not of claims' claims --policy fp32
+refused 'claims: --policy is an option of walk, run, audit, view and trace, not of claims' claims --policy fp32
 refused 'claims: A1 and A2: one is right' claims A1 A2
 refused 'run: --explain is an option of claims, not of run' run fa2-4 --explain
 refused 'claims: -o r.svg: the ending says what is written; one of .html, .md, .json, .csv is right' \

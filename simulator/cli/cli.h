@@ -22,6 +22,7 @@ int cli_recipe(int argc, char **argv);
 int cli_list(int argc, char **argv);
 int cli_battery(int argc, char **argv);
 int cli_gpu(int argc, char **argv);
+int cli_view(int argc, char **argv);
 int cli_doctor(int argc, char **argv);
 
 /* Prints "flashulp VERB: sentence" on the error output; returns 2. */

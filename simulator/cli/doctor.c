@@ -90,15 +90,17 @@ static void add_data(struct report *r, struct json *parts)
 static void add_siblings(struct report *r, struct json *parts)
 {
     static const struct {
-        const char *name, *program;
-    } siblings[] = {{"viewer", "flashulp-view"}, {"gpu", "flashulp-gpu"}, {"labs", "flashulp-lab"}};
+        const char *name, *program, *otherwise;
+    } siblings[] = {{"viewer", "flashulp-view", "is built where libsdl2-dev and libpng-dev are"},
+                    {"gpu", "flashulp-gpu", "is built where a C++ compiler is"},
+                    {"labs", "flashulp-lab", "is not part of this release yet"}};
     for (size_t i = 0; i < sizeof siblings / sizeof siblings[0]; i++) {
         char folder[PATH_MAX], path[PATH_MAX + 32], detail[96];
         program_folder(folder);
         snprintf(path, sizeof path, "%s/%s", folder, siblings[i].program);
         bool built = folder[0] != 0 && access(path, X_OK) == 0;
-        snprintf(detail, sizeof detail, built ? "%s" : "%s is not part of this release yet",
-                 siblings[i].program);
+        snprintf(detail, sizeof detail, built ? "%s" : "%s %s", siblings[i].program,
+                 siblings[i].otherwise);
         add_part(r, parts, siblings[i].name, built, detail);
     }
 }

@@ -1,0 +1,76 @@
+#!/bin/sh
+# flashulp view from outside: pictures without a display, the same bytes every time; refusals, one
+# sentence each, that leave nothing behind.  TAP on the output.  usage: tests/check_view.sh
+. "$(dirname "$0")/tap.sh"
+build=$(cd "${FLASHULP_BUILD:-build}" && pwd) program=$build/flashulp
+folder=$(mktemp -d) && trap 'rm -rf "$folder"' EXIT INT TERM
+cd "$folder" || exit 1
+unset DISPLAY WAYLAND_DISPLAY
+matches 'help' '^usage: flashulp view ' "$("$program" view --help)"
+if [ ! -x "$build/flashulp-view" ]; then
+    matches 'a viewer that is not built says how to build it' \
+        '^flashulp view: the viewer is not built here: with libsdl2-dev and libpng-dev' \
+        "$("$program" view fa2-4 2>&1)"
+    skipped 'the viewer' 'SDL2 or libpng is missing: apt-get install libsdl2-dev libpng-dev'
+    plan_end
+    exit
+fi
+
+refused() { # SENTENCE WORDS...: exit 2, that one line, no output, no new file
+    want="flashulp view: $1"
+    shift
+    before=$(ls -A)
+    got=$("$program" view "$@" 2>&1)
+    status=$?
+    ok=no
+    [ $status -eq 2 ] && [ "$got" = "$want" ] && [ "$(ls -A)" = "$before" ] && ok=yes
+    verdict "refused: flashulp view $*" $ok "exit $status: $got
+want: $want
+files: $(ls -A | tr '\n' ' ')"
+}
+
+"$program" view fa2-4 --at RESCALE:1 -o a.png --render a.svg --describe >a.txt 2>&1
+same 'a PNG, an SVG and words in one go' "$?$(ls | tr '\n' ' ')" '0a.png a.svg a.txt '
+same 'a PNG is a PNG' "$(head -c 8 a.png | od -An -tx1 | tr -d ' \n')" 89504e470d0a1a0a
+matches 'the words say what is true' \
+    '^B fa2: m = 3, l = 0.50321472 \(-0.13 ulp\), O~ = 8.7109423 \(\+0.64 ulp\)' "$(cat a.txt)"
+matches 'the SVG has them as its description' '^B fa2: m = 3, l = 0.50321472' "$(cat a.svg)"
+matches 'and a title' '<title>One row, in lockstep: fa1, fa2 and exact</title>' "$(cat a.svg)"
+if command -v xmllint >/dev/null 2>&1; then
+    same 'the SVG is well-formed' "$(xmllint --noout a.svg 2>&1)" ''
+fi
+"$program" view fa2-4 --at RESCALE:1 -o b.png -o b.svg
+same 'the same pictures again' "$(cmp a.png b.png; cmp a.svg b.svg)" ''
+refused '-o a.png exists; give --force to replace it' fa2-4 --at 3 --render a.png
+"$program" view fa2-4 --at 3 --render a.png --force
+verdict 'another time is another picture' "$(cmp -s a.png b.png && echo no || echo yes)" ''
+"$program" view fa2-4 --frames 8:9 --size 640x360 --render 'f_%04d.png' >frames.txt
+same 'frames: eight a step' "$(ls f_*.png | tr '\n' ' ')" 'f_0000.png f_0001.png f_0002.png f_0003.png f_0004.png f_0005.png f_0006.png f_0007.png f_0008.png '
+matches 'and the line that makes a film' '^ffmpeg .*-i f_%04d.png .*film.mp4$' "$(cat frames.txt)"
+matches 'json' '"scene":.*"softmax"' "$("$program" view fa2-4 --describe --json)"
+
+"$program" trace fa2-4 --snapshots all -o whole.trace >/dev/null
+matches 'a recorded run' '^A fa2: m = 3' "$("$program" view whole.trace --at RESCALE:1 --describe)"
+"$program" trace fa2-4 -o stats.trace >/dev/null
+head -c 900 whole.trace >cut.trace
+{ head -c 400 whole.trace; printf X; tail -c +402 whole.trace; } >bad.trace
+{ head -c 8 whole.trace; printf '\002'; tail -c +10 whole.trace; } >newer.trace
+echo hello >foreign.trace
+refused 'stats.trace: no values are kept; flashulp trace --snapshots all is right' stats.trace --describe
+for file in cut bad newer foreign none; do
+    want=$("$program" trace $file.trace --dump 2>&1 | sed 's/^flashulp trace: //')
+    refused "$want" $file.trace --describe
+done
+refused '--scene x: one of softmax is right' fa2-4 --scene x
+refused '--theme x: light, dark or projector is right' fa2-4 --theme x
+refused '--size 10x10: WIDTHxHEIGHT in pixels, 320x180 to 16384x16384, is right' fa2-4 --size 10x10 -o c.png
+refused '--at 99: this view has times from 0 to 16' fa2-4 --at 99 -o c.png
+refused '--at SCALE:1: this view has no such step; --describe names the steps' fa2-4 --at SCALE:1 -o c.png
+refused '--frames goes with --render f_%04d.png' fa2-4 --frames 1:2
+refused '--frames 5:90: FIRST:LAST, times from 0 to 16, is right' fa2-4 --frames 5:90 -o 'f%d.png'
+refused '-o f.png: with --frames a name such as f_%04d.png is right' fa2-4 --frames 1:2 -o f.png
+refused '-o f%s.png: with --frames a name such as f_%04d.png is right' fa2-4 --frames 1:2 -o 'f%s.png'
+refused '-o c.gif: the ending says what is written; one of .png, .svg is right' fa2-4 -o c.gif
+refused '-o /nowhere/c.png: cannot be created: No such file or directory' fa2-4 -o /nowhere/c.png
+refused 'unknown option --secne; did you mean --scene?' fa2-4 --secne softmax
+plan_end

@@ -1,0 +1,205 @@
+/* frame.c: the picture around a scene; see frame.h. */
+#include "visualize/frame.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "visualize/frame_parts.h"
+
+struct frame_state frame_start(void)
+{
+    return (struct frame_state){.speed = 1, .zoom = 1};
+}
+
+struct box frame_stage(double width, double height)
+{
+    return (struct box){16, 56, width - SIDE_WIDTH - 44, height - 56 - 84};
+}
+
+static double track_right(double width)
+{
+    return TRACK_RIGHT + width - FRAME_WIDTH;
+}
+
+double frame_time(const struct scene *s, double width, double x)
+{
+    double share = (x - TRACK_LEFT) / (track_right(width) - TRACK_LEFT);
+    share = share < 0 ? 0 : share > 1 ? 1 : share;
+    return floor(share * s->moments + 0.5);
+}
+
+void frame_slider(double width, double *from, double *to)
+{
+    *from = width - 16 - SIDE_WIDTH + 110;
+    *to = *from + 110;
+}
+
+static void draw_header(const struct scene *s, const struct frame_state *f, double width,
+                        struct drawing *d)
+{
+    int n = (int)ceil(f->look.time);
+    draw_text(d, FACE_BOLD, 19, ALIGN_LEFT, INK_TEXT, 16, 30, "%s", s->title);
+    double after = 16 + font_width(FACE_BOLD, 19, s->title) + 20;
+    draw_fitted(d, FACE_SANS, 13, ALIGN_LEFT, INK_QUIET, after, 30, width - after - 180,
+                s->subtitle);
+    if (n == 0)
+        draw_text(d, FACE_BOLD, 15, ALIGN_RIGHT, INK_TEXT, width - 16, 30, "start of %d steps",
+                  s->moments);
+    else
+        draw_text(d, FACE_BOLD, 15, ALIGN_RIGHT, INK_TEXT, width - 16, 30, "step %d of %d", n,
+                  s->moments);
+    draw_line(d, 0, 44, width, 44, INK_RULE, 1);
+}
+
+static double moment_x(const struct scene *s, double width, double time)
+{
+    double right = track_right(width);
+    return TRACK_LEFT + (right - TRACK_LEFT) * (s->moments > 0 ? time / s->moments : 0);
+}
+
+/* At most one mark a unit: the strongest. */
+static void draw_marks(const struct scene *s, double width, double y, struct drawing *d)
+{
+    double last = -10;
+    for (int n = 0; n < s->moments; n++) {
+        unsigned marks = s->kind->marks(s, n);
+        double x = moment_x(s, width, n + 1);
+        if (marks & (MOMENT_PARTED | MOMENT_ROUNDED))
+            draw_mark(d, MARK_DIAMOND, x, y - 9, 9,
+                      marks & MOMENT_PARTED ? INK_ALARM : INK_FOCUS);
+        else if (marks & MOMENT_RESCALE && x - last > 2) {
+            draw_mark(d, MARK_DOWN, x, y - 9, 8, INK_RESCALE);
+            last = x;
+        }
+    }
+}
+
+static void draw_ticks(const struct scene *s, double width, double y, struct drawing *d)
+{
+    struct axis scale = {0, s->moments, TRACK_LEFT, track_right(width)};
+    double step = s->moments <= 20 ? 1 : s->moments;
+    if (s->moments > 20) {
+        struct axis round = scale;
+        step = axis_round(&round, 10);
+    }
+    for (double n = 0; n <= s->moments; n += step) {
+        draw_line(d, axis_at(&scale, n), y, axis_at(&scale, n), y + 5, INK_QUIET, 1);
+        draw_text(d, FACE_SANS, 10.5, ALIGN_CENTRE, INK_QUIET, axis_at(&scale, n), y + 17, "%.0f",
+                  n);
+    }
+}
+
+static void draw_track(const struct scene *s, const struct frame_state *f, double width,
+                       double height, struct drawing *d)
+{
+    double y = height - 58, right = track_right(width), x = moment_x(s, width, f->look.time);
+    d->what = FRAME_PLAY;
+    struct box play = {20, y - 12, 28, 24};
+    draw_rect(d, play, INK_PANEL, INK_QUIET);
+    if (f->playing) {
+        draw_rect(d, (struct box){play.x + 8, play.y + 6, 4, 12}, INK_TEXT, INK_NONE);
+        draw_rect(d, (struct box){play.x + 16, play.y + 6, 4, 12}, INK_TEXT, INK_NONE);
+    } else {
+        for (int i = 0; i < 6; i++)
+            draw_rect(d, (struct box){play.x + 9 + 2 * i, play.y + 6 + i, 2, 12 - 2 * i}, INK_TEXT,
+                      INK_NONE);
+    }
+    d->what = 0;
+    draw_text(d, FACE_SANS, 11, ALIGN_LEFT, INK_QUIET, 56, y + 4, "x %.3g", f->speed);
+    d->what = FRAME_TRACK;
+    draw_rect(d, (struct box){TRACK_LEFT - 6, y - 14, right - TRACK_LEFT + 12, 28}, INK_PAPER,
+              INK_NONE);
+    draw_rect(d, (struct box){TRACK_LEFT, y - 2, right - TRACK_LEFT, 4}, INK_RULE, INK_NONE);
+    draw_rect(d, (struct box){TRACK_LEFT, y - 2, x - TRACK_LEFT, 4}, INK_TEXT, INK_NONE);
+    draw_marks(s, width, y, d);
+    draw_mark(d, MARK_CIRCLE, x, y, 13, INK_TEXT);
+    d->what = 0;
+    draw_ticks(s, width, y + 6, d);
+    draw_text(d, FACE_SANS, 11, ALIGN_LEFT, INK_QUIET, right + 22, y + 4, "time (steps done)");
+}
+
+static void draw_keys(const struct frame_state *f, double width, double height, struct drawing *d)
+{
+    static const char keys[] =
+        "Space play   Left, Right step   R next rescale   D divergence   +, - speed   C copy command   "
+        "Tab scene   ? all keys";
+    if (f->notice[0] != 0)
+        draw_fitted(d, FACE_BOLD, 12, ALIGN_LEFT, INK_TEXT, 16, height - 12, width - 32, f->notice);
+    else
+        draw_text(d, FACE_SANS, 11.5, ALIGN_LEFT, INK_QUIET, 16, height - 12, "%s", keys);
+}
+
+/* Fits, or as the reader zoomed and moved it. */
+static void draw_stage(const struct scene *s, const struct frame_state *f, struct box stage,
+                       struct drawing *d)
+{
+    bool moved = f->zoom != 1 || f->pan_x != 0 || f->pan_y != 0;
+    d->stage = moved ? stage : (struct box){0, 0, 0, 0};
+    d->zoomed = moved;
+    s->kind->draw(s, &f->look, stage, d);
+    d->zoomed = false;
+    d->what = 0;
+    if (moved)
+        drawing_zoom(d, f->zoom, f->pan_x, f->pan_y);
+}
+
+void frame_draw(const struct scene *s, const struct frame_state *f, double width, double height,
+                struct drawing *d)
+{
+    struct box stage = frame_stage(width, height);
+    drawing_clear(d, width, height);
+    draw_stage(s, f, stage, d);
+    draw_header(s, f, width, d);
+    frame_side(s, f, (struct box){width - SIDE_WIDTH - 16, 56, SIDE_WIDTH, height - 56 - 84}, d);
+    draw_track(s, f, width, height, d);
+    draw_keys(f, width, height, d);
+    if (f->help)
+        frame_help(width, height, d);
+}
+
+int frame_find(const struct scene *s, double time, int direction, unsigned marks)
+{
+    for (int n = direction > 0 ? (int)floor(time) : (int)ceil(time) - 2; n >= 0 && n < s->moments;
+         n += direction)
+        if (s->kind->marks(s, n) & marks)
+            return n + 1;
+    return -1;
+}
+
+static bool nth_step(const struct scene *s, const char *name, long nth, double *time)
+{
+    for (int n = 0; n < s->moments; n++) {
+        struct moment_words w;
+        s->kind->words(s, n, &w);
+        if (strcmp(w.step, name) == 0 && --nth == 0) {
+            *time = n + 1;
+            return true;
+        }
+    }
+    return false;
+}
+
+bool frame_at(const struct scene *s, const char *text, double *time, struct message *why)
+{
+    char name[32], *end;
+    const char *colon = strchr(text, ':');
+    *time = strtod(text, &end);
+    if (strcmp(text, "end") == 0) {
+        *time = s->moments;
+        return true;
+    }
+    if (end != text && *end == 0) {
+        if (*time >= 0 && *time <= s->moments)
+            return true;
+        return refuse(why, "--at %.40s: this view has times from 0 to %d", text, s->moments);
+    }
+    snprintf(name, sizeof name, "%.*s", (int)(colon != NULL ? colon - text : 31), text);
+    long nth = colon != NULL ? strtol(colon + 1, &end, 10) : 1;
+    if (colon != NULL && (end == colon + 1 || *end != 0 || nth < 1))
+        return refuse(why, "--at %.40s: a time, end, or STEP:N with N from 1 is right", text);
+    if (nth_step(s, name, nth, time))
+        return true;
+    return refuse(why, "--at %.40s: this view has no such step; --describe names the steps", text);
+}

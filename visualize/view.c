@@ -1,0 +1,254 @@
+/* view.c: what `flashulp-view` was asked for, and how it is done; see view.h. */
+#include "visualize/view.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "simulator/report.h"
+#include "simulator/scenario_parts.h"
+#include "visualize/picture.h"
+
+static bool read_size(struct view *v, struct message *why)
+{
+    const char *text = v->scenario.value[OPTION_SIZE];
+    char end;
+    v->width = FRAME_WIDTH;
+    v->height = FRAME_HEIGHT;
+    if (text == NULL)
+        return true;
+    if (sscanf(text, "%dx%d%c", &v->width, &v->height, &end) == 2 && v->width >= 320 &&
+        v->height >= 180 && v->width <= IMAGE_LARGEST && v->height <= IMAGE_LARGEST)
+        return true;
+    return refuse(why, "--size %.40s: WIDTHxHEIGHT in pixels, 320x180 to %dx%d, is right", text,
+                  IMAGE_LARGEST, IMAGE_LARGEST);
+}
+
+/* --render is -o. */
+static void join_outputs(struct scenario *s)
+{
+    if (s->value[OPTION_RENDER] == NULL)
+        return;
+    text_append(&s->value[OPTION_OUTPUT], "%s%s", s->value[OPTION_OUTPUT] != NULL ? "\n" : "",
+                s->value[OPTION_RENDER]);
+    s->given[OPTION_OUTPUT] = true;
+    free(s->value[OPTION_RENDER]);
+    s->value[OPTION_RENDER] = NULL;
+    s->given[OPTION_RENDER] = false;
+}
+
+static bool has_problem(const struct scenario *s)
+{
+    return s->problem != NULL || s->given[OPTION_SCORES] || s->given[OPTION_GENERATE] ||
+           s->given[OPTION_Q];
+}
+
+bool view_read(struct view *v, struct message *why)
+{
+    const char *scene = v->scenario.value[OPTION_SCENE], *theme = v->scenario.value[OPTION_THEME];
+    v->scene = SCENE_SOFTMAX;
+    v->theme = THEME_LIGHT;
+    if ((scene != NULL && !scene_from_name(scene, &v->scene, why)) ||
+        (theme != NULL && !theme_from_name(theme, &v->theme, why)) || !read_size(v, why))
+        return false;
+    join_outputs(&v->scenario);
+    if (!has_problem(&v->scenario))
+        text_append(&v->scenario.problem, "%s", scene_info(v->scene)->problem);
+    if (ends_with(v->scenario.problem != NULL ? v->scenario.problem : "", ".trace"))
+        v->path = v->scenario.problem;
+    return true;
+}
+
+bool view_open(const struct view *v, enum scene_id id, struct scene *s, struct message *why)
+{
+    struct scenario own = v->scenario;
+    struct trace *t = NULL;
+    char *problem = NULL;
+    *s = (struct scene){.id = id, .kind = scene_info(id)->kind};
+    if (id == v->scene && v->path != NULL && (t = trace_read(v->path, why)) == NULL)
+        return false;
+    if (id != v->scene) {
+        own = (struct scenario){.verb = v->scenario.verb};
+        text_append(&problem, "%s", scene_info(id)->problem);
+        own.problem = problem;
+    }
+    if (s->kind->open(s, &own, t, why))
+        return true;
+    if (t != NULL) {
+        struct message inner = *why;
+        refuse(why, "%.300s: %s", v->path, inner.text);
+    }
+    return false;
+}
+
+char *view_command(const struct view *v, const struct scene *s, double time)
+{
+    char *text = NULL;
+    s->kind->arguments(s, &text);
+    text_append(&text, " --scene %s --at %.6g", scene_info(s->id)->name, time);
+    if (v->theme != THEME_LIGHT)
+        text_append(&text, " --theme %s", theme_name(v->theme));
+    return text;
+}
+
+void view_units(int width, int height, double *units_wide, double *units_high)
+{
+    double scale = fmin((double)width / FRAME_WIDTH, (double)height / FRAME_HEIGHT);
+    *units_wide = width / scale;
+    *units_high = height / scale;
+}
+
+char *view_description(const struct scene *s, double time)
+{
+    char *text = NULL;
+    s->kind->describe(s, time, &text);
+    return text;
+}
+
+static bool picture_png(const struct view *v, const struct drawing *d, const char *description,
+                        const char *path, bool force, struct message *why)
+{
+    struct image image;
+    struct glyph_cache *cache = glyph_cache_new();
+    bool ok = false;
+    if (cache == NULL || !image_new(&image, v->width, v->height)) {
+        refuse(why, "no memory for a picture of %dx%d", v->width, v->height);
+    } else {
+        raster_draw(&image, d, v->theme, cache);
+        ok = png_write(&image, description, path, force, why);
+        image_free(&image);
+    }
+    glyph_cache_free(cache);
+    return ok;
+}
+
+bool view_picture(const struct view *v, const struct scene *s, const struct frame_state *f,
+                  const char *path, bool force, struct message *why)
+{
+    struct drawing d = {0};
+    double wide, high;
+    char *description = view_description(s, f->look.time);
+    view_units(v->width, v->height, &wide, &high);
+    frame_draw(s, f, wide, high, &d);
+    bool ok = ends_with(path, ".svg")
+                  ? svg_write(&d, v->theme, v->width, v->height, s->title, description, path, force,
+                              why)
+                  : picture_png(v, &d, description, path, force, why);
+    drawing_free(&d);
+    free(description);
+    return ok;
+}
+
+/* "A:B", and every -o has one %d, %04d or so. */
+static bool read_frames(const struct view *v, const struct scene *s, int *first, int *last,
+                        struct message *why)
+{
+    const char *text = v->scenario.value[OPTION_FRAMES];
+    char end;
+    if (sscanf(text, "%d:%d%c", first, last, &end) != 2 || *first < 0 || *last < *first ||
+        *last > s->moments)
+        return refuse(why, "--frames %.40s: FIRST:LAST, times from 0 to %d, is right", text,
+                      s->moments);
+    return true;
+}
+
+/* The picture's name out of a pattern with one %d or %0Nd. */
+static bool frame_name(const char *pattern, int n, char *name, size_t room, struct message *why)
+{
+    const char *at = strchr(pattern, '%');
+    int width = 0, used = 0;
+    if (at == NULL || (sscanf(at, "%%%2d%n", &width, &used) < 1 && at[1] != 'd') ||
+        at[used > 0 ? used : 1] != 'd' || strchr(at + 1, '%') != NULL)
+        return refuse(why, "-o %.200s: with --frames a name such as f_%%04d.png is right", pattern);
+    snprintf(name, room, "%.*s%0*d%s", (int)(at - pattern), pattern, width, n,
+             at + (used > 0 ? used : 1) + 1);
+    return true;
+}
+
+/* Each moment is eight pictures, so that steps are seen happening. */
+enum { FRAMES_A_STEP = 8, FRAMES_MOST = 100000 };
+
+static bool write_frames(const struct view *v, const struct scene *s, const char *pattern,
+                         struct message *why)
+{
+    struct frame_state f = frame_start();
+    char name[1024];
+    int first, last, n = 0;
+    if (!read_frames(v, s, &first, &last, why))
+        return false;
+    if (last - first > FRAMES_MOST / FRAMES_A_STEP)
+        return refuse(why, "--frames: at most %d steps at once", FRAMES_MOST / FRAMES_A_STEP);
+    for (int i = first * FRAMES_A_STEP; i <= last * FRAMES_A_STEP; i++, n++) {
+        f.look.time = (double)i / FRAMES_A_STEP;
+        if (!frame_name(pattern, n, name, sizeof name, why) ||
+            !view_picture(v, s, &f, name, v->scenario.given[OPTION_FORCE], why))
+            return false;
+    }
+    printf("%d pictures.  A film of them:\n"
+           "ffmpeg -framerate 12 -i %s -pix_fmt yuv420p -crf 18 film.mp4\n", n, pattern);
+    return true;
+}
+
+static bool write_pictures(const struct view *v, const struct scene *s, double time,
+                           struct message *why)
+{
+    struct frame_state f = frame_start();
+    char *path;
+    f.look.time = time;
+    for (int n = 0; (path = report_output(&v->scenario, n)) != NULL; n++) {
+        bool ok = v->scenario.given[OPTION_FRAMES]
+                      ? write_frames(v, s, path, why)
+                      : view_picture(v, s, &f, path, v->scenario.given[OPTION_FORCE], why);
+        free(path);
+        if (!ok)
+            return false;
+    }
+    return true;
+}
+
+static void describe(const struct view *v, const struct scene *s, double time)
+{
+    char *text = view_description(s, time);
+    if (v->scenario.given[OPTION_JSON]) {
+        struct report r;
+        report_new(&r, &v->scenario);
+        json_string(r.json, "scene", scene_info(s->id)->name);
+        json_real(r.json, "time", time);
+        json_whole(r.json, "steps", s->moments);
+        json_string(r.json, "text", text);
+        char *json = json_text(r.json);
+        printf("%s\n", json);
+        free(json);
+        report_free(&r);
+    } else {
+        fputs(text, stdout);
+    }
+    free(text);
+}
+
+/* Pictures and words, without a window. */
+static bool show_without(const struct view *v, struct message *why)
+{
+    struct scene s;
+    double time = 0;
+    if (!view_open(v, v->scene, &s, why))
+        return false;
+    const char *at = v->scenario.value[OPTION_AT];
+    bool ok = frame_at(&s, at != NULL ? at : "end", &time, why) &&
+              write_pictures(v, &s, time, why);
+    if (ok && (v->scenario.given[OPTION_DESCRIBE] || v->scenario.given[OPTION_JSON]))
+        describe(v, &s, time);
+    s.kind->close(&s);
+    return ok;
+}
+
+bool view_it(struct view *v, struct message *why)
+{
+    bool frames = v->scenario.given[OPTION_FRAMES];
+    if (frames && !v->scenario.given[OPTION_OUTPUT])
+        return refuse(why, "--frames goes with --render f_%%04d.png");
+    if (!report_check_outputs(&v->scenario, "png svg", NULL, 0, why))
+        return false;
+    return show_without(v, why);
+}

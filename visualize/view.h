@@ -1,0 +1,36 @@
+/* view.h: the program `flashulp-view`: what it was asked for, and the parts it is made of. */
+#ifndef FLASHULP_VISUALIZE_VIEW_H
+#define FLASHULP_VISUALIZE_VIEW_H
+
+#include "visualize/frame.h"
+
+struct view {
+    struct scenario scenario;
+    char *path; /* a .trace in the problem's place, or NULL */
+    enum scene_id scene;
+    enum theme theme;
+    int width, height; /* of pictures and of the window, in pixels */
+};
+
+/* Fills v from v->scenario: scene, theme, size, the default problem. */
+bool view_read(struct view *v, struct message *why);
+/* Does what v->scenario says, after view_read. */
+bool view_it(struct view *v, struct message *why);
+
+/* Opens a scene on what the command line said, or on its own default problem where another scene
+   was asked for.  It may take seconds. */
+bool view_open(const struct view *v, enum scene_id id, struct scene *s, struct message *why);
+/* The command that shows the scene at that time; malloc'ed. */
+char *view_command(const struct view *v, const struct scene *s, double time);
+/* The frame's size in units for a picture of so many pixels. */
+void view_units(int width, int height, double *units_wide, double *units_high);
+/* What the scene says at that time; malloc'ed. */
+char *view_description(const struct scene *s, double time);
+/* A .png or .svg of the frame as it stands. */
+bool view_picture(const struct view *v, const struct scene *s, const struct frame_state *f,
+                  const char *path, bool force, struct message *why);
+
+/* The window (window.c).  False, before anything is shown: there is no display. */
+bool window_run(struct view *v, double time, struct message *why);
+
+#endif
