@@ -9,7 +9,7 @@ unset DISPLAY WAYLAND_DISPLAY
 matches 'help' '^usage: flashulp view ' "$("$program" view --help)"
 if [ ! -x "$build/flashulp-view" ]; then
     matches 'a viewer that is not built says how to build it' \
-        '^flashulp view: the viewer is not built here: with libsdl2-dev and libpng-dev' \
+        '/flashulp-view is not built: it needs libsdl2-dev and libpng-dev, then make$' \
         "$("$program" view fa2-4 2>&1)"
     skipped 'the viewer' 'SDL2 or libpng is missing: apt-get install libsdl2-dev libpng-dev'
     plan_end
