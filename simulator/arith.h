@@ -129,6 +129,7 @@ struct run {
     struct watch *watch;   /* an exact twin and what is compared with it (watch.h), or NULL */
     struct ledger *ledger; /* errors being recorded or replayed (ledger.h), or NULL */
     struct trace *trace;   /* NULL: nothing is noted */
+    unsigned alterations; /* of its calls: bit 1 << ALTERATION_x (alter.h) */
     struct where where;
     const struct tile *anchor; /* the running maximum that l, O~ and P are relative to, or NULL */
     double anchor_unit;        /* 1: powers of e; ln 2: powers of 2 */

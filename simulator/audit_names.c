@@ -43,7 +43,7 @@ static bool put_more(struct scenario *s, char *text, struct message *why)
     static const enum option named[] = {OPTION_POLICY,       OPTION_SET,      OPTION_ORDER,
                                         OPTION_SPECIAL,      OPTION_TILE,     OPTION_SPLITS,
                                         OPTION_GROUP_TOKENS, OPTION_GROUPING, OPTION_KV,
-                                        OPTION_FAULT,        OPTION_ARITH};
+                                        OPTION_FAULT,        OPTION_ARITH,    OPTION_ALTER};
     const char *equals = strchr(text, '=');
     for (char *at = text; *at != 0; at++)
         *at = *at == ';' ? ',' : *at;

@@ -176,6 +176,12 @@ static int64_t *selected_groups(const struct audit *a, int64_t *count)
     return groups;
 }
 
+/* Sites belong to models of attention; an alteration's errors are no roundings. */
+static bool attributable(const struct audit_run *run)
+{
+    return !run->measured && run->simulation.alterations == 0;
+}
+
 static double seconds_of(const struct audit *a, const struct audit_run *run, int64_t group,
                          bool counterfactuals)
 {
@@ -189,7 +195,7 @@ static int64_t groups_in(const struct audit *a, const int64_t *groups, int64_t c
 {
     double one = 0;
     for (int n = 0; n < a->runs && count > 0; n++)
-        if (!a->run[n].measured)
+        if (attributable(&a->run[n]))
             one += seconds_of(a, &a->run[n], groups[0], false);
     return one * (double)count <= seconds ? count : (int64_t)(seconds / one);
 }
@@ -236,7 +242,7 @@ static bool make_tasks(struct audit *a, const int64_t *groups, int64_t count, in
         int64_t group = groups[g * count / wanted];
         for (int n = 0; n < a->runs; n++) {
             struct audit_run *run = &a->run[n];
-            if (run->measured)
+            if (!attributable(run))
                 continue;
             double more = seconds_of(a, run, group, true) - seconds_of(a, run, group, false);
             bool counterfactuals = flips_in(a, run, group) && more <= seconds;

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "simulator/alter.h"
 #include "simulator/scenario_parts.h"
 
 bool scenario_example(const struct scenario *s, enum example *e)
@@ -274,6 +275,30 @@ static bool choose_listing(const struct scenario *s, const struct scenario_input
            scenario_decode(s, &in->problem, &simulation->choices, why);
 }
 
+static bool take_alteration(void *alterations, const char *line, struct message *why)
+{
+    enum alteration a;
+    if (!alteration_from_name(line, &a, why))
+        return false;
+    *(unsigned *)alterations |= 1u << a;
+    return true;
+}
+
+static bool read_alterations(const struct scenario *s, const struct problem *p,
+                             struct simulation *simulation, struct message *why)
+{
+    struct problem altered;
+    if (s->value[OPTION_ALTER] == NULL)
+        return true;
+    if (s->given[OPTION_DO])
+        return refuse(why, "--alter is for the forward pass; leave out --do");
+    bool ok = each_line(s->value[OPTION_ALTER], take_alteration, &simulation->alterations, why) &&
+              alter_problem(p, simulation, &altered, why); /* said at the door */
+    if (ok)
+        alter_problem_free(&altered);
+    return ok;
+}
+
 bool scenario_simulation(const struct scenario *s, const struct scenario_input *in,
                          struct simulation *simulation, struct message *why)
 {
@@ -285,7 +310,8 @@ bool scenario_simulation(const struct scenario *s, const struct scenario_input *
                     : scenario_kernel(s, in, simulation, why)) &&
            tiles_fit(&in->problem, simulation, why) && choose_arithmetic(s, in, simulation, why) &&
            read_precision(s, simulation, why) &&
-           read_number(s, OPTION_THREADS, 1, 1024, &simulation->threads, why);
+           read_number(s, OPTION_THREADS, 1, 1024, &simulation->threads, why) &&
+           read_alterations(s, &in->problem, simulation, why);
 }
 
 /* The consecutive units the selection is about. */

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "simulator/alter.h"
 #include "simulator/simulate_parts.h"
 #include "simulator/trace.h"
 
@@ -305,15 +306,21 @@ static bool run_grouped(const struct problem *p, const struct simulation *s, str
     return ok;
 }
 
+bool simulate_rows(const struct problem *p, const struct simulation *s, struct result *result,
+                   struct message *why)
+{
+    bool grouped = s->is_kernel && kernel_info(s->kernel.kernel)->flags & GROUPED;
+    return grouped ? run_grouped(p, s, result, why) : run_problem(p, s, result, why);
+}
+
 bool simulate(const struct problem *p, const struct simulation *s, struct result *result,
               struct message *why)
 {
     struct run r;
-    bool grouped = s->is_kernel && kernel_info(s->kernel.kernel)->flags & GROUPED;
     if (!run_new(&r, s->arith, &s->policy, s->precision, why))
         return false;
     run_free(&r);
-    return (grouped ? run_grouped(p, s, result, why) : run_problem(p, s, result, why)) &&
+    return (s->alterations != 0 ? simulate_altered : simulate_rows)(p, s, result, why) &&
            result_digest(p, s, result, why);
 }
 

@@ -135,6 +135,7 @@ struct simulation {
     const struct arithmetic *arith;
     int precision;
     struct choices choices;
+    unsigned alterations; /* bit 1 << ALTERATION_x (alter.h) */
     int threads;         /* over (sequence, head); the bits do not depend on it */
     struct trace *trace; /* NULL, or where steps go (then one thread) */
     bool twin;           /* an exact run walks beside: drift, exact values (needs trace) */

@@ -22,6 +22,10 @@ bool warps_sum_so(const struct simulation *s, enum site site, struct message *wh
 /* Do the policy's orders fit the forward listing's sums, and the faults the problem? */
 bool forward_fits(const struct problem *p, const struct simulation *s, struct message *why);
 
+/* The outputs of a simulation, without their digest; its alterations are of calls only. */
+bool simulate_rows(const struct problem *p, const struct simulation *s, struct result *result,
+                   struct message *why);
+
 /* FNV-1a-64 over numbers in a format (exact: fp64), little-endian; begins with DIGEST_START. */
 #define DIGEST_START UINT64_C(0xCBF29CE484222325)
 uint64_t digest_numbers(uint64_t digest, enum format f, const double *x, int64_t n);

@@ -33,6 +33,7 @@ static void *share_thread(void *argument)
     struct run r;
     if (!run_new(&r, simulation->arith, &simulation->policy, simulation->precision, &unused))
         return NULL; /* the caller has tried already */
+    r.alterations = simulation->alterations;
     take_items(s, &r);
     run_free(&r);
     arith_mpfr.thread_done(); /* every arithmetic's special functions may have used MPFR */
@@ -54,6 +55,7 @@ static void watched(struct share *s, const struct problem *p)
     if (!run_new(&r, simulation->arith, &simulation->policy, simulation->precision, &unused))
         return;
     r.trace = simulation->trace;
+    r.alterations = simulation->alterations;
     if (simulation->twin)
         watch_new(&watch, &r, twin_arithmetic(p), simulation->precision);
     take_items(s, &r);

@@ -2,15 +2,16 @@
 #include <assert.h>
 #include <string.h>
 
-#include "simulator/arith.h"
+#include "simulator/alter.h"
 #include "simulator/ledger.h"
 
 /* Values that were only moved keep the site they were last rounded at. */
 static void perform(struct run *r, struct call *c)
 {
-    bool rounds = c->site != SITE_NONE;
+    if (r->alterations != 0 && !alter_call(r, c))
+        return;
     r->perform(r, c);
-    if (rounds)
+    if (c->site != SITE_NONE)
         c->dst->wrote = c->site;
     else if (c->a != NULL)
         c->dst->wrote = c->a->wrote;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "simulator/alter.h"
 #include "simulator/cli/cli.h"
 #include "simulator/devices.h"
 #include "simulator/examples.h"
@@ -35,6 +36,8 @@ static void names_of_tables(char **text, enum option o)
             text_append(text, " %s=", site_name((enum site)n));
     if (o == OPTION_FAULT)
         NAMES(FAULT_COUNT, fault_name((enum fault)n));
+    if (o == OPTION_ALTER)
+        NAMES(ALTERATION_COUNT, alteration_name((enum alteration)n));
     if (o == OPTION_RULE)
         NAMES(SPLIT_RULE_COUNT, split_rule_info((enum split_rule)n)->name);
     if (o == OPTION_WORKLOAD)

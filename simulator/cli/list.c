@@ -7,7 +7,6 @@
 #include "simulator/claims.h"
 #include "simulator/cli/cli.h"
 #include "simulator/cli/list_kernels.h"
-#include "simulator/decode_forms.h"
 #include "simulator/cost.h"
 #include "simulator/devices.h"
 #include "simulator/examples.h"
@@ -18,9 +17,8 @@
 #include "simulator/splits.h"
 #include "simulator/workloads.h"
 
-/* One entry: in the text, the table and the JSON list. */
-static void entry(struct report *r, struct json *list, const char *name, const char *meaning,
-                  const char *note)
+void list_entry(struct report *r, struct json *list, const char *name, const char *meaning,
+                    const char *note)
 {
     enum { NAME = 22 };
     struct json *j = json_object(list, NULL);
@@ -45,7 +43,7 @@ static void list_formats(struct report *r, struct json *list)
         if (info->precision > 0)
             snprintf(note, sizeof note, "%d bits, significand %d, 2^%d to %.8g", info->bits,
                      info->precision, info->emin, info->largest);
-        entry(r, list, info->name, info->meaning, note);
+        list_entry(r, list, info->name, info->meaning, note);
     }
 }
 
@@ -83,7 +81,7 @@ static void list_sites(struct report *r, struct json *list)
 static void list_steps(struct report *r, struct json *list)
 {
 #define STEP(id, label, equation, meaning, lesson, names, anchored)                                \
-    entry(r, list, label, equation, meaning);
+    list_entry(r, list, label, equation, meaning);
 #include "simulator/steps.def"
 #undef STEP
 }
@@ -92,19 +90,19 @@ static void list_algorithms(struct report *r, struct json *list)
 {
     for (int a = 0; a < ALGORITHM_COUNT; a++) {
         const struct algorithm_info *info = algorithm_info((enum algorithm)a);
-        entry(r, list, info->name, info->meaning, info->source);
+        list_entry(r, list, info->name, info->meaning, info->source);
     }
 }
 
 static void list_policies(struct report *r, struct json *list)
 {
     for (int p = 0; p < POLICY_COUNT; p++)
-        entry(r, list, policy_name((enum policy_id)p), policy_meaning((enum policy_id)p), "");
+        list_entry(r, list, policy_name((enum policy_id)p), policy_meaning((enum policy_id)p), "");
 }
 
 static void list_orders(struct report *r, struct json *list)
 {
-#define ORDER(id, name, meaning) entry(r, list, name, meaning, "");
+#define ORDER(id, name, meaning) list_entry(r, list, name, meaning, "");
 #include "simulator/orders.def"
 #undef ORDER
 }
@@ -123,10 +121,12 @@ static void list_units(struct report *r, struct json *list)
                          mma_unit_meaning((enum mma_unit)u), info->L, info->F,
                          info->fraction == 23 ? "fp32 cut toward zero" : "cut to 13 bits (E8M13)",
                          info->e_zero);
-            entry(r, list, name, info == NULL ? reason : meaning, info == NULL ? "" : info->evidence);
+            list_entry(r, list, name, info == NULL ? reason : meaning,
+                       info == NULL ? "" : info->evidence);
         }
-#define MMA_TYPE(id, name, operands) entry(r, list, "/" name, "takes " operands, "");
-#define MMA_SWITCH(id, name, values, meaning) entry(r, list, "," name "=", values ": " meaning, "");
+#define MMA_TYPE(id, name, operands) list_entry(r, list, "/" name, "takes " operands, "");
+#define MMA_SWITCH(id, name, values, meaning)                                                      \
+    list_entry(r, list, "," name "=", values ": " meaning, "");
 #include "simulator/mma.def"
 #undef MMA_TYPE
 #undef MMA_SWITCH
@@ -134,14 +134,14 @@ static void list_units(struct report *r, struct json *list)
 
 static void list_special(struct report *r, struct json *list)
 {
-#define SPECIAL(id, name, meaning) entry(r, list, name, meaning, "");
+#define SPECIAL(id, name, meaning) list_entry(r, list, name, meaning, "");
 #include "simulator/special.def"
 #undef SPECIAL
 }
 
 static void list_functions(struct report *r, struct json *list)
 {
-#define FUNCTION(id, name, meaning) entry(r, list, name, meaning, "");
+#define FUNCTION(id, name, meaning) list_entry(r, list, name, meaning, "");
 #include "simulator/special.def"
 #undef FUNCTION
 }
@@ -150,50 +150,40 @@ static void list_examples(struct report *r, struct json *list)
 {
     for (int e = 0; e < EXAMPLE_COUNT; e++) {
         const struct example_info *info = example_info((enum example)e);
-        entry(r, list, info->name, info->meaning, info->source);
+        list_entry(r, list, info->name, info->meaning, info->source);
     }
+}
+
+static void list_alterations(struct report *r, struct json *list)
+{
+#define ALTERATION(id, name, class, bug_case, meaning)                                             \
+    list_entry(r, list, name, meaning, bug_case[0] != 0 ? "case " bug_case : "");
+#include "simulator/alter.def"
+#undef ALTERATION
 }
 
 static void list_faults(struct report *r, struct json *list)
 {
     for (int f = 0; f < FAULT_COUNT; f++)
-        entry(r, list, fault_name((enum fault)f), fault_meaning((enum fault)f), "");
-}
-
-static void list_decode(struct report *r, struct json *list)
-{
-    for (int b = 0; b < BACKEND_COUNT; b++) {
-        char name[48];
-        snprintf(name, sizeof name, "backend=%s", backend_info((enum backend)b)->name);
-        entry(r, list, name, backend_info((enum backend)b)->meaning, "");
-    }
-    for (int m = 0; m < MERGE_COUNT; m++) {
-        char name[48];
-        snprintf(name, sizeof name, "merge=%s", merge_name((enum merge)m));
-        entry(r, list, name, merge_meaning((enum merge)m), m == MERGE_LSE ? "the default" : "");
-    }
-    entry(r, list, "max=group", "weights relative to the group's maximum", "the default");
-    entry(r, list, "max=running", "weights relative to a maximum that runs over the group's tiles", "");
-    entry(r, list, "sum=unrounded", "l sums the weights before they are rounded", "the default");
-    entry(r, list, "sum=rounded", "l sums the weights as the value product takes them", "");
+        list_entry(r, list, fault_name((enum fault)f), fault_meaning((enum fault)f), "");
 }
 
 static void list_families(struct report *r, struct json *list)
 {
     for (int n = 0; input_family(n) != NULL; n++)
-        entry(r, list, input_family(n)->name, input_family(n)->meaning, "");
+        list_entry(r, list, input_family(n)->name, input_family(n)->meaning, "");
 }
 
 static void list_verbs(struct report *r, struct json *list)
 {
-#define VERB(id, name, meaning) entry(r, list, name, meaning, "");
+#define VERB(id, name, meaning) list_entry(r, list, name, meaning, "");
 #include "simulator/verbs.def"
 #undef VERB
 }
 
 static void list_tensors(struct report *r, struct json *list)
 {
-#define TENSOR(id, symbol, meaning) entry(r, list, symbol, meaning, "");
+#define TENSOR(id, symbol, meaning) list_entry(r, list, symbol, meaning, "");
 #include "simulator/tensors.def"
 #undef TENSOR
 }
@@ -209,7 +199,8 @@ static void list_figures(struct report *r, struct json *j, enum device d)
         double x = device_figure(d, (enum quantity_id)q, &source);
         if (source == NULL) {
             size_t length = strlen(missing);
-            snprintf(missing + length, sizeof missing - length, "%s%s", length > 0 ? ", " : "", name);
+            snprintf(missing + length, sizeof missing - length, "%s%s", length > 0 ? ", " : "",
+                     name);
             continue;
         }
         struct json *figure = json_object(figures, name);
@@ -249,20 +240,22 @@ static void list_architectures(struct report *r, struct json *list)
         char note[96];
         snprintf(note, sizeof note, "SM: %d KB shared (%d a block), %d threads, %d blocks",
                  a->shared_per_sm, a->shared_per_block, a->threads_per_sm, a->blocks_per_sm);
-        entry(r, list, a->name, a->meaning, note);
+        list_entry(r, list, a->name, a->meaning, note);
     }
 }
 
 static void list_verdicts(struct report *r, struct json *list)
 {
     for (int v = 0; v < VERDICT_COUNT; v++)
-        entry(r, list, verdict_name((enum verdict_word)v), verdict_meaning((enum verdict_word)v), "");
+        list_entry(r, list, verdict_name((enum verdict_word)v),
+                   verdict_meaning((enum verdict_word)v), "");
 }
 
 static void list_workloads(struct report *r, struct json *list)
 {
     for (int w = 0; w < WORKLOAD_COUNT; w++)
-        entry(r, list, workload_name((enum workload)w), workload_meaning((enum workload)w), "");
+        list_entry(r, list, workload_name((enum workload)w), workload_meaning((enum workload)w),
+                   "");
 }
 
 /* The kernels whose schedule rule is known, with the switches of each. */
@@ -273,7 +266,8 @@ static void list_splits(struct report *r, struct json *list)
         char *note = NULL;
         text_append(&note, "head sizes %s", info->head_sizes);
         const char *version, *meaning;
-        for (int n = 0; (version = split_version_name((enum split_rule)k, n, &meaning)) != NULL; n++)
+        for (int n = 0; (version = split_version_name((enum split_rule)k, n, &meaning)) != NULL;
+             n++)
             text_append(&note, "; :%s: %s", version, meaning);
         for (int o = 0; o < SPLIT_OPTION_COUNT; o++) {
             const struct split_option_info *option = split_option_info((enum split_option)o);
@@ -281,7 +275,7 @@ static void list_splits(struct report *r, struct json *list)
                 text_append(&note, "; --option %s=%s: %s", option->name, option->values,
                             option->meaning);
         }
-        entry(r, list, info->name, info->meaning, note);
+        list_entry(r, list, info->name, info->meaning, note);
         free(note);
     }
 }
@@ -293,7 +287,7 @@ static void list_assumptions(struct report *r, struct json *list)
         char note[48];
         snprintf(note, sizeof note, "%.10g%s%s", info->value, info->unit[0] != 0 ? " " : "",
                  info->unit);
-        entry(r, list, info->name, info->meaning, note);
+        list_entry(r, list, info->name, info->meaning, note);
     }
 }
 
@@ -301,11 +295,12 @@ static void list_assumptions(struct report *r, struct json *list)
 static void list_launches(struct report *r, struct json *list)
 {
     for (int k = 0; k < PLAN_KERNEL_COUNT; k++)
-        entry(r, list, plan_kernel_name((enum plan_kernel)k),
-              plan_kernel_meaning((enum plan_kernel)k), "");
+        list_entry(r, list, plan_kernel_name((enum plan_kernel)k),
+                   plan_kernel_meaning((enum plan_kernel)k), "");
 #define PLAN_EXAMPLE(name, kernel, batch, heads_q, heads_kv, tokens, dim, causal, meaning)         \
-    entry(r, list, name, meaning,                                                                  \
-          #kernel " batch " #batch ", heads " #heads_q "/" #heads_kv ", " #tokens " tokens, d " #dim);
+    list_entry(r, list, name, meaning,                                                             \
+               #kernel " batch " #batch ", heads " #heads_q "/" #heads_kv ", " #tokens             \
+                       " tokens, d " #dim);
 #include "simulator/plan.def"
 #undef PLAN_EXAMPLE
 }
@@ -338,7 +333,8 @@ static const struct {
     {"functions", "the transcendental functions", list_functions},
     {"examples", "problems that have names", list_examples},
     {"faults", "the switches of fa2-printed", list_faults},
-    {"decode", "the switches of algorithm decode", list_decode},
+    {"alterations", "known changes and bugs, of any listing or kernel", list_alterations},
+    {"decode", "the switches of algorithm decode", cli_list_decode},
     {"families", "generated inputs", list_families},
     {"verbs", "the operations algorithms are written in", list_verbs},
     {"tensors", "the arrays algorithms name", list_tensors},
@@ -380,7 +376,7 @@ static bool answer(struct report *r, const struct scenario *s, struct message *w
         report_row(r, "name\tmeaning\tnote");
         struct json *list = json_list(r->json, "tables");
         for (int i = 0; i < TABLES; i++)
-            entry(r, list, tables[i].name, tables[i].meaning, "");
+            list_entry(r, list, tables[i].name, tables[i].meaning, "");
         return true;
     }
     if (!find_table(s->problem, &table, why))

@@ -1,10 +1,11 @@
-/* list_kernels.c: `flashulp list kernels`: what each model takes, where it leaves the contracts, how
-   much is known about it; and the kernels that are known by name only. */
+/* list_kernels.c: `flashulp list kernels`: what each model takes, where it leaves the contracts,
+   how much is known about it; the kernels that are known by name only; and decode's switches. */
 #include "simulator/cli/list_kernels.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "simulator/decode_forms.h"
 #include "simulator/kernels.h"
 #include "simulator/scenario_parts.h"
 
@@ -123,4 +124,25 @@ void cli_list_kernels(struct report *r, struct json *list)
         list_sentences(r, j, (enum kernel)k, "evidence", kernel_evidence);
     }
     list_unmodelled(r, list);
+}
+
+void cli_list_decode(struct report *r, struct json *list)
+{
+    for (int b = 0; b < BACKEND_COUNT; b++) {
+        char name[48];
+        snprintf(name, sizeof name, "backend=%s", backend_info((enum backend)b)->name);
+        list_entry(r, list, name, backend_info((enum backend)b)->meaning, "");
+    }
+    for (int m = 0; m < MERGE_COUNT; m++) {
+        char name[48];
+        snprintf(name, sizeof name, "merge=%s", merge_name((enum merge)m));
+        list_entry(r, list, name, merge_meaning((enum merge)m),
+                   m == MERGE_LSE ? "the default" : "");
+    }
+    list_entry(r, list, "max=group", "weights relative to the group's maximum", "the default");
+    list_entry(r, list, "max=running",
+               "weights relative to a maximum that runs over the group's tiles", "");
+    list_entry(r, list, "sum=unrounded", "l sums the weights before they are rounded",
+               "the default");
+    list_entry(r, list, "sum=rounded", "l sums the weights as the value product takes them", "");
 }
