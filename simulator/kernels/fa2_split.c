@@ -55,12 +55,13 @@ struct partials {
 static void partials_new(struct run *r, const struct attention *x, int groups, struct partials *g)
 {
     int Br = x->choices.Br, D = (int)x->head->D;
+    int lanes = order_columns(&r->policy->site[SITE_COMBINE_SUM].order);
     g->groups = groups;
     g->O = tile_new(r, TENSOR_O, groups * Br, D);
     g->L = tile_new(r, TENSOR_LSE, Br, groups);
     g->E = tile_new(r, TENSOR_SCRATCH, Br, groups);
     g->m = tile_new(r, TENSOR_M, Br, 1);
-    g->z = tile_new(r, TENSOR_SCRATCH, Br, combine_lanes(groups, D));
+    g->z = tile_new(r, TENSOR_SCRATCH, Br, lanes);
     g->sum = tile_new(r, TENSOR_L_SUM, Br, 1);
     g->log2e = tile_new(r, TENSOR_CONSTANT, 1, 1);
     g->weight = tile_new(r, TENSOR_DECAY, Br, 1);

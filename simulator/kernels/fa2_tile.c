@@ -121,6 +121,7 @@ void fa2_new(struct run *r, const struct attention *x, struct fa2 *s)
 {
     int D = (int)x->head->D, Br = x->choices.Br, Bc = x->choices.Bc;
     bool per_lane = sums_per_lane(x->choices.kernel);
+    int lanes = order_columns(&r->policy->site[SITE_ROW_SUM].order); /* 4 as shipped */
     s->Q = tile_new(r, TENSOR_Q, Br, D);
     s->K = tile_new(r, TENSOR_K, Bc, D);
     s->V = tile_new(r, TENSOR_V, Bc, D);
@@ -130,7 +131,7 @@ void fa2_new(struct run *r, const struct attention *x, struct fa2 *s)
     s->shift = tile_new(r, TENSOR_SCRATCH, Br, 1);
     s->bias = tile_new(r, TENSOR_SCRATCH, Br, 1);
     s->decay = tile_new(r, TENSOR_DECAY, Br, 1);
-    s->l = tile_new(r, TENSOR_L_SUM, Br, per_lane ? 4 : 1);
+    s->l = tile_new(r, TENSOR_L_SUM, Br, per_lane ? lanes : 1);
     s->total = tile_new(r, TENSOR_L_SUM, Br, 1);
     s->inverse = tile_new(r, TENSOR_SCRATCH, Br, 1);
     s->O = tile_new(r, TENSOR_O_ACC, Br, D);
