@@ -224,11 +224,22 @@ enum audit_verdict audit_verdict(const struct audit *a)
     return worst;
 }
 
+static const struct {
+    const char *name, *meaning;
+} verdicts[AUDIT_VERDICTS] = {
+#define AUDIT_VERDICT(id, name, meaning) {name, meaning},
+#include "simulator/verdicts.def"
+#undef AUDIT_VERDICT
+};
+
 const char *audit_verdict_name(enum audit_verdict v)
 {
-    return v == AUDIT_LEGAL     ? "LEGAL"
-           : v == AUDIT_OUTSIDE ? "OUTSIDE THE BOUND"
-                                : "NOT ESTABLISHED";
+    return verdicts[v].name;
+}
+
+const char *audit_verdict_meaning(enum audit_verdict v)
+{
+    return verdicts[v].meaning;
 }
 
 struct audit_place audit_place(const struct audit *a, int64_t i)

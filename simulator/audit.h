@@ -96,7 +96,12 @@ struct audit {
     int threads;
 };
 
-enum audit_verdict { AUDIT_LEGAL, AUDIT_OUTSIDE, AUDIT_UNKNOWN };
+enum audit_verdict {
+#define AUDIT_VERDICT(id, name, meaning) AUDIT_##id,
+#include "simulator/verdicts.def"
+#undef AUDIT_VERDICT
+    AUDIT_VERDICTS
+};
 
 /* done of total: called now and then from the calling thread; may be NULL. */
 typedef void audit_progress(int64_t done, int64_t total);
@@ -115,6 +120,7 @@ enum audit_verdict audit_run_verdict(const struct audit_run *run);
 bool audit_only_lse(const struct audit_run *run);
 enum audit_verdict audit_verdict(const struct audit *a);
 const char *audit_verdict_name(enum audit_verdict v); /* "LEGAL" */
+const char *audit_verdict_meaning(enum audit_verdict v);
 
 static inline int64_t audit_elements(const struct audit *a)
 {

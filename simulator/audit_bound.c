@@ -9,7 +9,6 @@
 #include "simulator/audit_parts.h"
 
 static const double KAPPA = 0x5p-23;       /* a tensor core's step, Volta to Blackwell */
-static const double APPROXIMATE = 0x1p-21; /* ex2, lg2, rcp of the hardware, fmaf polynomials */
 
 static double half_spacing(enum format f)
 {
@@ -45,7 +44,7 @@ struct rounding_budget audit_any_budget(const struct problem *p)
     b.partial = b.weight;
     b.step = KAPPA;
     b.step_terms = 4;
-    b.special = APPROXIMATE;
+    b.special = AUDIT_APPROXIMATE;
     return b;
 }
 
@@ -69,7 +68,7 @@ static void group_sizes(const struct audit_run *run, struct rounding_budget *b)
     }
 }
 
-static void model_budget(const struct audit_run *run, struct rounding_budget *b)
+void audit_model_budget(const struct audit_run *run, struct rounding_budget *b)
 {
     const struct policy *policy = &run->simulation.policy;
     const struct site_rule *prob = &policy->site[SITE_PROB];
@@ -86,7 +85,7 @@ static void model_budget(const struct audit_run *run, struct rounding_budget *b)
         b->step_terms = 4;
     }
     if (policy->special.how != SPECIAL_CR)
-        b->special = APPROXIMATE;
+        b->special = AUDIT_APPROXIMATE;
 }
 
 bool audit_budget(const struct audit_run *run, const struct problem *p,
@@ -106,6 +105,6 @@ bool audit_budget(const struct audit_run *run, const struct problem *p,
     *why = "for this kernel there is a budget, not a theorem";
     if (s->is_kernel && s->kernel.kernel != KERNEL_FA2 && s->kernel.kernel != KERNEL_FA2_SPLIT)
         return false;
-    model_budget(run, budget);
+    audit_model_budget(run, budget);
     return true;
 }

@@ -26,6 +26,11 @@ bool audit_simulate(struct audit *a, struct audit_run *run, struct message *why)
 bool audit_budget(const struct audit_run *run, const struct problem *p,
                   struct rounding_budget *budget, const char **why);
 
+/* ex2, lg2, rcp of the hardware, and our fmaf polynomials: relative error. */
+#define AUDIT_APPROXIMATE 0x1p-21
+/* A model's budget, proved or not. */
+void audit_model_budget(const struct audit_run *run, struct rounding_budget *budget);
+
 /* Of any kernel with 16-bit weights and partial outputs on a tensor core. */
 struct rounding_budget audit_any_budget(const struct problem *p);
 

@@ -132,6 +132,45 @@ line "a causal mask is recognised" 'sanity   file:causal.npy is attention of the
 says 1 cap.safetensors --runs file:other.npy
 line "other inputs are none of the readings" 'sanity   file:other.npy is none of these either: with a causal'
 
+# Whose bits are these?  What turns one output into another?
+says 0 cap.safetensors --identify --attribute 0 -o identified.json
+narrow "--identify"
+line "the run is found" '^  fa2  +3,072  100\.0 %$'
+line "and named" '^ identity LEGAL\. o\.fa2:gpu-bf16 has every bit of fa2'
+line "its sites" '^ sites    o\.fa2:gpu-bf16: those of fa2.*, which --runs shows'
+text=$(cat identified.json)
+for key in '"kernel":	"fa2"' '"name":	"fa2"' '"matched":	3072' '"left_over":	0' '"tried":' \
+    '"identity":'; do
+    line "JSON $key" "$key"
+done
+says 1 cap.safetensors --runs file:causal.npy --identify --attribute 0
+line "a causal mask that is not asked for" 'identity BUG SIGNATURE: a causal mask where there is none\. file:causal\.npy'
+cp o.npy flipped.npy
+at=$(($(od -An -tu2 -j8 -N2 o.npy) + 10 + 2 * 777))
+byte=$(od -An -tu1 -j$at -N1 o.npy)
+printf "\\$(printf '%03o' $((byte ^ 4)))" | dd of=flipped.npy bs=1 seek=$at conv=notrunc 2>/dev/null
+says 1 cap.safetensors --runs file:flipped.npy --identify --attribute 0 --rows 0 --heads 1
+line "a flipped bit is explained by nothing" 'identity UNEXPLAINED\. No run that was tried has the bits of file:flipped\.npy'
+line "one output is left over" 'Left over: 1 of 32'
+says 0 h200-b200 --explain H200,B200 --attribute 0 --dims 0
+line "two groupings" 'explain  SCHEDULE\. 1 output differs\. H200 is fa2-split@H200, B200 is'
+line "and nothing else" 'Between them: groups of keys 54 x 512 and 62 x 448\.'
+narrow "--explain"
+says 1 m8 --runs fa2@H200,fa2@H200+exp-arg=separate --explain fa2@H200,fa2@H200+exp-arg=separate
+line "M8: one switch" 'explain  BUG SIGNATURE\. 16 outputs differ'
+npy xqa.npy '<u2' '(1, 2)' 3f80 3f80
+npy fa2.npy '<u2' '(1, 2)' 3f7f 3f7f
+says 0 p1 --runs file:xqa.npy,file:fa2.npy --identify --explain file:xqa.npy,file:fa2.npy
+line "P1: XQA" 'file:xqa\.npy has every bit of xqa@H200'
+line "P1: FA2" 'file:fa2\.npy has every bit of fa2@H200'
+line "P1: why" 'alter=sum-rounded \(l$|\+alter=sum-rounded'
+refused '--identify: no output was measured; a capture with o.NAME, or --runs file:O.npy, is right' \
+    p1 --runs fa2 --identify
+refused '--explain x: A,B is right, two runs of this audit' p1 --runs fa2 --explain x
+refused '--explain fa3: no run of this audit has that name; o.NAME of the capture, or a name of --runs, is right' \
+    p1 --runs fa2 --explain fa2,fa3
+refused '--explain fa2,fa2: two different runs are right' p1 --runs fa2 --explain fa2,fa2
+
 # NaN, infinity, wrong shapes.
 npy nan.npy '<u2' '(1, 1, 1, 2)' 7fc0 3f80
 npy inf.npy '<u2' '(1, 2)' 3f80 7f80

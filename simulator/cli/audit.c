@@ -16,6 +16,11 @@ static void progress(int64_t done, int64_t total)
     cli_progress("audit", done, total);
 }
 
+static void searching(int64_t done, int64_t total)
+{
+    cli_progress("audit: searching", done, total);
+}
+
 /* By measurement, on one core. */
 static double expected_seconds(const struct audit *a)
 {
@@ -42,21 +47,23 @@ static bool wants_picture(const struct scenario *s)
     return wanted;
 }
 
-static bool answer(struct report *r, struct audit *a, const struct scenario *s, struct message *why)
+static bool answer(struct report *r, struct audit *a, struct findings *f, const struct scenario *s,
+                   struct message *why)
 {
     int64_t groups;
     struct audit_map map;
     if (!read_groups(s, &groups, why) || !audit_new(a, s, why))
         return false;
     cli_expect("audit", expected_seconds(a));
-    if (!audit_judge(a, progress, why) || !audit_attribute(a, groups, PATIENCE, progress, why))
+    if (!audit_judge(a, progress, why) || !audit_attribute(a, groups, PATIENCE, progress, why) ||
+        !audit_find(a, f, searching, why))
         return false;
     memset(&map, 0, sizeof map);
     if (a->runs > 1 && !audit_map(a, &map, why))
         return false;
-    audit_json(r, a);
+    audit_json(r, a, f);
     audit_map_json(r, a, &map);
-    audit_say(r, a, &map);
+    audit_say(r, a, &map, f);
     return audit_page(r, a, &map) || !wants_picture(s) ||
            refuse(why, "-o .svg: nothing to draw: fewer than two runs that differ");
 }
@@ -65,6 +72,7 @@ int cli_audit(int argc, char **argv)
 {
     struct scenario s;
     struct audit a = {0};
+    struct findings f = {0};
     struct report r;
     struct message why;
     int status = 0;
@@ -73,10 +81,11 @@ int cli_audit(int argc, char **argv)
     report_new(&r, &s);
     r.page = page_new("flashulp audit");
     if (!report_check_outputs(&s, "html md json csv svg", NULL, 0, &why) ||
-        !answer(&r, &a, &s, &why) || !report_finish(&r, &why))
+        !answer(&r, &a, &f, &s, &why) || !report_finish(&r, &why))
         status = cli_refused("audit", &why);
     else
-        status = audit_verdict(&a) == AUDIT_LEGAL ? 0 : 1;
+        status = audit_verdict(&a) == AUDIT_LEGAL && findings_good(&f) ? 0 : 1;
+    findings_free(&f);
     audit_free(&a);
     report_free(&r);
     scenario_free(&s);

@@ -3,13 +3,31 @@
 #define FLASHULP_CLI_AUDIT_H
 
 #include "simulator/audit.h"
+#include "simulator/identify.h"
 #include "simulator/report.h"
 
 enum { AUDIT_COLUMNS = 4 }; /* runs side by side in 80 columns */
 
+/* What --identify and --explain found; all zero: neither was asked for. */
+struct findings {
+    struct identify_space *space;
+    bool asked[AUDIT_MOST_RUNS], measured[AUDIT_MOST_RUNS], explains;
+    struct identification found[AUDIT_MOST_RUNS]; /* of those asked for */
+    struct explanation explanation;
+};
+/* Of a judged audit, as the options say. */
+bool audit_find(struct audit *a, struct findings *f, audit_progress *progress, struct message *why);
+void findings_free(struct findings *f);
+/* Is every output asked about known and legal, and the pair told apart by nothing worse? */
+bool findings_good(const struct findings *f);
+void audit_say_findings(struct report *r, const struct audit *a, const struct findings *f);
+void audit_json_identified(struct json *run, const struct identification *found);
+void audit_json_explained(struct report *r, const struct audit *a, const struct findings *f);
+
 /* The report's text, JSON and page of a judged and attributed audit. */
-void audit_say(struct report *r, const struct audit *a, const struct audit_map *m);
-void audit_json(struct report *r, const struct audit *a);
+void audit_say(struct report *r, const struct audit *a, const struct audit_map *m,
+               const struct findings *f);
+void audit_json(struct report *r, const struct audit *a, const struct findings *f);
 /* After the text and the JSON.  False: the page has no figure. */
 bool audit_page(struct report *r, const struct audit *a, const struct audit_map *m);
 /* Every model beside the first one. */

@@ -132,7 +132,8 @@ static void add_readings(struct json *to, const struct gate *g)
     }
 }
 
-static void add_run(struct report *r, struct json *list, const struct audit *a, int n)
+static void add_run(struct report *r, struct json *list, const struct audit *a,
+                    const struct findings *f, int n)
 {
     const struct audit_run *run = &a->run[n];
     struct json *j = json_object(list, NULL);
@@ -152,7 +153,9 @@ static void add_run(struct report *r, struct json *list, const struct audit *a, 
     add_judgement(j, a, run);
     if (!run->measured && run->sites.elements > 0)
         add_sites(j, run);
-    if (run->measured)
+    if (f->asked[n])
+        audit_json_identified(j, &f->found[n]);
+    else if (run->measured)
         add_identified(j, a, n);
     add_readings(j, &run->gate);
     audit_json_lse(j, a, &run->lse);
@@ -181,7 +184,7 @@ static void add_pairs(struct report *r, const struct audit *a)
         }
 }
 
-void audit_json(struct report *r, const struct audit *a)
+void audit_json(struct report *r, const struct audit *a, const struct findings *f)
 {
     json_string(r->json, "problem", a->in.name);
     json_string(r->json, "verdict", audit_verdict_name(audit_verdict(a)));
@@ -200,6 +203,7 @@ void audit_json(struct report *r, const struct audit *a)
                   "inside_bound\tverdict");
     struct json *list = json_list(r->json, "runs");
     for (int n = 0; n < a->runs; n++)
-        add_run(r, list, a, n);
+        add_run(r, list, a, f, n);
     add_pairs(r, a);
+    audit_json_explained(r, a, f);
 }

@@ -315,7 +315,7 @@ static void say_verdict(struct report *r, const struct audit *a)
 }
 
 /* A measured output's sites are those of a model with the same bits. */
-static void say_measured(struct report *r, const struct audit *a)
+static void say_measured(struct report *r, const struct audit *a, const struct findings *f)
 {
     for (int n = 0; n < a->runs; n++) {
         char *words = NULL;
@@ -325,6 +325,9 @@ static void say_measured(struct report *r, const struct audit *a)
         if (model >= 0)
             text_append(&words, "%s has the bits of %s here: its sites are that run's",
                         a->run[n].name, a->run[model].name);
+        else if (f->asked[n] && f->found[n].found && f->found[n].best[0].left == 0)
+            text_append(&words, "%s: those of %s, which --runs shows", a->run[n].name,
+                        f->found[n].best[0].name);
         else
             text_append(&words,
                         "%s: which rounding moved it is not established; no model among these "
@@ -395,7 +398,8 @@ static void say_more(struct report *r, const struct audit *a)
     free(command);
 }
 
-void audit_say(struct report *r, const struct audit *a, const struct audit_map *m)
+void audit_say(struct report *r, const struct audit *a, const struct audit_map *m,
+               const struct findings *f)
 {
     say_problem(r, a);
     if (audit_single(a))
@@ -409,11 +413,12 @@ void audit_say(struct report *r, const struct audit *a, const struct audit_map *
     audit_say_divergence(r, a);
     if (!audit_single(a))
         audit_say_map(r, a, m);
+    audit_say_findings(r, a, f);
     say_verdict(r, a);
     say_gate(r, a);
-    say_measured(r, a);
+    say_measured(r, a, f);
     say_special(r, a);
     if (!a->scenario->given[OPTION_OUTPUT])
         say_more(r, a);
-    report_text(r, "exit %d\n", audit_verdict(a) == AUDIT_LEGAL ? 0 : 1);
+    report_text(r, "exit %d\n", audit_verdict(a) == AUDIT_LEGAL && findings_good(f) ? 0 : 1);
 }

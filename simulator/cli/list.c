@@ -249,6 +249,9 @@ static void list_verdicts(struct report *r, struct json *list)
     for (int v = 0; v < VERDICT_COUNT; v++)
         list_entry(r, list, verdict_name((enum verdict_word)v),
                    verdict_meaning((enum verdict_word)v), "");
+#define AUDIT_VERDICT(id, name, meaning) list_entry(r, list, name, meaning, "audit");
+#include "simulator/verdicts.def"
+#undef AUDIT_VERDICT
 }
 
 static void list_workloads(struct report *r, struct json *list)
