@@ -34,8 +34,8 @@ struct identification {
     int64_t tried;
     bool stopped; /* the work allowed was used up */
     enum audit_verdict verdict;
-    /* The bug: a change of best[0]; or, of an output outside the bound that a kernel gives as it is,
-       the change that brings it inside; or the base. */
+    /* The bug: a change of best[0], or its base; or, where a kernel as it is gives an output outside
+       the bound, the change that brings it inside. */
     const struct change_info *bug;
 };
 

@@ -161,7 +161,7 @@ static void add_switches(struct identify_space *space)
 
 /* ---- groups ---- */
 
-/* Counts that cut so many tiles differently: 1, 2 ... and then only where the tiles in each change. */
+/* Do n groups cut so many tiles otherwise than n - 1: has each another number of them? */
 static bool cuts(int64_t tiles, int64_t n)
 {
     return n == 1 || (n <= tiles && (tiles + n - 1) / n != (tiles + n - 2) / (n - 1));

@@ -154,20 +154,6 @@ static void list_examples(struct report *r, struct json *list)
     }
 }
 
-static void list_alterations(struct report *r, struct json *list)
-{
-#define ALTERATION(id, name, class, bug_case, meaning)                                             \
-    list_entry(r, list, name, meaning, bug_case[0] != 0 ? "case " bug_case : "");
-#include "simulator/alter.def"
-#undef ALTERATION
-}
-
-static void list_faults(struct report *r, struct json *list)
-{
-    for (int f = 0; f < FAULT_COUNT; f++)
-        list_entry(r, list, fault_name((enum fault)f), fault_meaning((enum fault)f), "");
-}
-
 static void list_families(struct report *r, struct json *list)
 {
     for (int n = 0; input_family(n) != NULL; n++)
@@ -311,13 +297,13 @@ static void list_launches(struct report *r, struct json *list)
 static void list_battery(struct report *r, struct json *list)
 {
     for (int n = 0; battery_case(n) != NULL; n++)
-        entry(r, list, battery_case(n)->name, battery_case(n)->meaning, "");
+        list_entry(r, list, battery_case(n)->name, battery_case(n)->meaning, "");
 }
 
 static void list_mistakes(struct report *r, struct json *list)
 {
     for (int n = 0; mistake_info(n) != NULL; n++)
-        entry(r, list, mistake_info(n)->name, mistake_text(mistake_info(n), "N").text, "");
+        list_entry(r, list, mistake_info(n)->name, mistake_text(mistake_info(n), "N").text, "");
 }
 
 static const struct {
@@ -335,8 +321,8 @@ static const struct {
     {"special", "how exp, log and tanh are computed", list_special},
     {"functions", "the transcendental functions", list_functions},
     {"examples", "problems that have names", list_examples},
-    {"faults", "the switches of fa2-printed", list_faults},
-    {"alterations", "known changes and bugs, of any listing or kernel", list_alterations},
+    {"faults", "the switches of fa2-printed", cli_list_faults},
+    {"alterations", "known changes and bugs, of any listing or kernel", cli_list_alterations},
     {"decode", "the switches of algorithm decode", cli_list_decode},
     {"families", "generated inputs", list_families},
     {"verbs", "the operations algorithms are written in", list_verbs},

@@ -1,5 +1,5 @@
 /* list_kernels.c: `flashulp list kernels`: what each model takes, where it leaves the contracts,
-   how much is known about it; the kernels that are known by name only; and decode's switches. */
+   how much is known about it; the kernels that are known by name only; switches of listings. */
 #include "simulator/cli/list_kernels.h"
 
 #include <stdio.h>
@@ -145,4 +145,18 @@ void cli_list_decode(struct report *r, struct json *list)
     list_entry(r, list, "sum=unrounded", "l sums the weights before they are rounded",
                "the default");
     list_entry(r, list, "sum=rounded", "l sums the weights as the value product takes them", "");
+}
+
+void cli_list_faults(struct report *r, struct json *list)
+{
+    for (int f = 0; f < FAULT_COUNT; f++)
+        list_entry(r, list, fault_name((enum fault)f), fault_meaning((enum fault)f), "");
+}
+
+void cli_list_alterations(struct report *r, struct json *list)
+{
+#define ALTERATION(id, name, class, bug_case, meaning)                                             \
+    list_entry(r, list, name, meaning, bug_case[0] != 0 ? "case " bug_case : "");
+#include "simulator/alter.def"
+#undef ALTERATION
 }

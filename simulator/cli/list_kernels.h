@@ -9,5 +9,7 @@ void list_entry(struct report *r, struct json *list, const char *name, const cha
                     const char *note);
 void cli_list_kernels(struct report *r, struct json *list);
 void cli_list_decode(struct report *r, struct json *list);
+void cli_list_faults(struct report *r, struct json *list);
+void cli_list_alterations(struct report *r, struct json *list);
 
 #endif
