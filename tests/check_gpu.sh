@@ -1,0 +1,71 @@
+#!/bin/sh
+# flashulp-gpu on the emulator: every kernel is its pair's equal; what it prints, takes and refuses.  TAP.
+. "$(dirname "$0")/tap.sh"
+build=$(cd "${FLASHULP_BUILD:-build}" && pwd)
+gpu=$build/flashulp-gpu
+if [ ! -x "$gpu" ]; then
+    skipped 'flashulp-gpu' 'not built: no C++ compiler'
+    plan_end
+    exit
+fi
+problem='--generate gaussian --dtype bf16 --seed 3 --shape'
+level=--quick
+[ "${FLASHULP_TESTS:-quick}" = full ] && level=
+said=$("$gpu" check $level 2>&1)
+same 'check passes' $? 0
+[ "$(printf '%s\n' "$said" | grep -c FAILED)" -eq 0 ] || wrong 'no kernel fails' "$said"
+matches 'it says that it is the emulator' '^on the emulator: a CPU, no GPU$' "$said"
+matches 'its last line' '^[1-9][0-9]* passed, 0 failed, 0 skipped$' "$(printf '%s\n' "$said" | tail -n 1)"
+printf '%s\n' "$said" | tail -n 1 | sed 's/^/# note CUDA kernels on the emulator: /'
+for kernel in $(sed -n 's/^GPU_KERNEL([A-Z_0-9]*, "\([^"]*\)".*/\1/p' gpu/kernels.def); do
+    matches "check asks $kernel" "^$kernel +[1-9][0-9]* passed, 0 failed$" "$said"
+done
+
+# The pair that a run names is a command that gives the run's digest.
+for words in "--kernel fa2 $problem 1,2,1,50,70,64 --causal" "--kernel fa1 $problem 1,1,1,30,66,32" \
+    "--kernel decode-triton $problem 1,4,2,1,200,64 --splits 2" "--kernel fa2 --accumulate sm90 $problem 1,1,1,20,90,128" \
+    "--kernel fa2-bwd-det $problem 1,2,1,40,90,32 --do random:4"; do
+    said=$("$build/flashulp" gpu run $words)
+    ran=$(printf '%s\n' "$said" | sed -n 's/^digest \([0-9a-f]*\).*/\1/p')
+    pair=$(printf '%s\n' "$said" | sed -n 's/^its pair is: flashulp //p')
+    same "the pair's digest: $words" "$ran" "$("$build/flashulp" $pair | sed -n 's/^digest \([0-9a-f]*\).*/\1/p')"
+done
+same 'a run that agrees with its pair' "$("$gpu" run --pair $problem 1,1,1,8,8,32 >/dev/null && echo yes)" yes
+if command -v python3 >/dev/null; then
+    same 'JSON of run' "$("$gpu" run --pair --json $problem 1,1,1,8,8,32 | python3 -c '
+import json, sys
+j = json.load(sys.stdin)
+print(j["schema"], j["kernel"], j["emulator"], j["equal"], j["shape"], len(j["output"]), len(j["lse"]))')" \
+        '1 fa2 True True [1, 1, 8, 32] 64 8'
+    same 'JSON of check' "$("$gpu" check --quick --json --kernel fa2-rows | python3 -c '
+import json, sys
+j = json.load(sys.stdin)
+print(j["schema"], j["failed"], j["failures"], j["passed"] > 9)')" '1 0 [] True'
+else
+    skipped 'JSON' 'python3 is not here'
+fi
+
+refused() { # SENTENCE WORDS...: exit 2 and that sentence
+    want=$1
+    shift
+    got=$("$gpu" "$@" 2>&1)
+    same "refused: $*" "$? $got" "2 flashulp-gpu $want"
+}
+refused 'run: fa2: head size 48; 32, 64, 128 or 256 is right' run $problem 1,1,1,8,8,48
+refused 'run: fa2: inputs are fp32; bf16 or fp16 is right (--dtype bf16)' run --generate gaussian --shape 1,1,1,8,8,64
+refused 'run: decode-fa2: 2 queries a head; one is right' run --kernel decode-fa2 $problem 1,1,1,2,8,64
+refused 'run: decode-fa2: 17 query heads share a key head; at most 16 is right' run --kernel decode-fa2 $problem 1,17,1,1,8,64
+refused 'run: fa2: there is no query; at least one is right' run $problem 1,1,1,0,8,64
+refused 'run: fa2: it has no softcap; leave out --softcap' run $problem 1,1,1,8,8,64 --softcap 3
+refused 'run: fa2: it has no window; leave out --window' run $problem 1,1,1,8,8,64 --window 3,0
+refused 'run: fa2: causal is aligned to the bottom right; leave out --causal-align' run $problem 1,1,1,8,8,64 --causal --causal-align top-left
+refused 'run: fa2: it takes no packed sequences; leave out --cu-seqlens' run $problem 1,1,1,8,8,64 --cu-seqlens 0,3,8
+refused 'run: no kernel of ours is named fa22; did you mean fa2?' run --kernel fa22 $problem 1,1,1,8,8,64
+refused 'run: --accumulate sm99: fp32, A100, H100 or a unit of flashulp list units, such as sm80, is right' run --accumulate sm99 $problem 1,1,1,8,8,64
+refused 'run: --schedule never: plain, late, random or detector is right' run --schedule never $problem 1,1,1,8,8,64
+refused 'run: --kernel needs a value' run $problem 1,1,1,8,8,64 --kernel
+refused 'check: "fa2": --kernel, --quick and --json are all it takes' check fa2
+refused 'chek: no such verb; did you mean check?' chek
+same 'help' "$("$build/flashulp" gpu --help | head -n 1)" 'flashulp-gpu - FlashAttention in CUDA, checked against the simulator to the bit'
+same 'at most 80 columns' "$({ "$gpu" --help; "$gpu" list; } | awk 'length > 88')" ''
+plan_end
