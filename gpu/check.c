@@ -72,7 +72,8 @@ static char *again(const struct gpu_pair *p, const struct problem_row *row, enum
 static void check_schedule(struct tally *t, const struct gpu_pair *p, const struct problem_row *row,
                            enum schedule s, const struct gpu_output *want)
 {
-    struct target_settings target = {s, 1, gpu_kernel_info(p->kernel)->flags & GPU_ATOMIC, p->unit};
+    struct target_settings target = {.schedule = s, .seed = 1, .unit = p->unit,
+                                     .blocks_ascend = gpu_kernel_info(p->kernel)->flags & GPU_ATOMIC};
     struct gpu_output got;
     struct message why;
     char what[160], differs[256];
@@ -146,16 +147,22 @@ static void check_problem(struct tally *t, enum gpu_kernel k, const struct probl
     struct gpu_output want;
     struct message why;
     const char *words[64];
-    char text[256];
+    char row_words[256];
     int count = 0;
-    snprintf(text, sizeof text, "%s", row->words);
-    for (char *w = strtok(text, " "); w != NULL; w = strtok(NULL, " "))
+    snprintf(row_words, sizeof row_words, "%s", row->words);
+    for (char *w = strtok(row_words, " "); w != NULL; w = strtok(NULL, " "))
         words[count++] = w;
     if (!gpu_pair_new(&p, k, unit, count, words, &why)) {
         failed(t, gpu_kernel_info(k)->name, row->words, why.text);
         return;
     }
-    if (!gpu_run_pair(&p, &want, &why)) {
+    if (!gpu_fits(k, p.input.problem.D, p.input.input_format == FORMAT_FP16, &why)) {
+        char *text = NULL;
+        t->skipped++;
+        text_append(&text, "  skipped: %s", why.text);
+        say(t, text);
+        free(text);
+    } else if (!gpu_run_pair(&p, &want, &why)) {
         failed(t, gpu_kernel_info(k)->name, row->words, why.text);
     } else {
         for (int s = 0; s < SCHEDULES; s++)

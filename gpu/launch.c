@@ -189,6 +189,7 @@ bool gpu_run_kernel(const struct gpu_pair *p, const struct target_settings *t, s
     memset(&x, 0, sizeof x);
     sizes(p, o);
     bool ok = prepare(p, &x, &a, why) && target_configure(t, why);
+    a.hw = t->hw;
     double start = seconds_now();
     if (ok && flags & GPU_DECODES)
         ok = run_decode(p, kernels, &x, a, why);

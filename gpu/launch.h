@@ -19,6 +19,8 @@ struct gpu_kernel_info {
     unsigned flags;
 };
 const struct gpu_kernel_info *gpu_kernel_info(enum gpu_kernel k);
+/* Can it run on the target: at head size D, with bf16 or fp16?  A sentence if not. */
+bool gpu_fits(enum gpu_kernel k, int64_t D, bool half, struct message *why);
 bool gpu_kernel_from_name(const char *name, enum gpu_kernel *k, struct message *why);
 
 /* A problem, and the pair that a kernel is compared with: the words of both as a scenario. */

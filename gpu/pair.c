@@ -8,7 +8,7 @@
 #include "simulator/scenario_parts.h"
 
 static const struct gpu_kernel_info kernels[GPU_KERNELS] = {
-#define GPU_KERNEL(id, name, function, files, pair, flags, meaning)                                \
+#define GPU_KERNEL(id, name, shared, files, pair, flags, meaning)                                  \
     {name, files, pair " --special poly", meaning, flags},
 #include "gpu/kernels.def"
 #undef GPU_KERNEL
@@ -43,6 +43,30 @@ bool gpu_kernel_from_name(const char *name, enum gpu_kernel *k, struct message *
     return near != NULL
                ? refuse(why, "no kernel of ours is named %.40s; did you mean %s?", name, near)
                : refuse(why, "no kernel of ours is named %.40s; flashulp-gpu list names them", name);
+}
+
+static int shared_bytes(enum gpu_kernel k, int D)
+{
+    switch (k) {
+#define GPU_KERNEL(id, name, shared, ...)                                                          \
+    case GPU_##id:                                                                                 \
+        return shared(D);
+#include "gpu/kernels.def"
+#undef GPU_KERNEL
+    default:
+        return 0;
+    }
+}
+
+bool gpu_fits(enum gpu_kernel k, int64_t D, bool half, struct message *why)
+{
+    int needs = shared_bytes(k, (int)D), has = target_shared_bytes();
+    if (needs > has)
+        return refuse(why, "%s: head size %lld takes %d bytes of shared memory; a block of %s has %d",
+                      kernels[k].name, (long long)D, needs, target_name(), has);
+    if (!half && target_unit() != NULL && strcmp(target_unit(), "sm75") == 0)
+        return refuse(why, "%s: an sm_75 has no bf16; fp16 is right (--dtype fp16)", kernels[k].name);
+    return true;
 }
 
 static bool takes_shape(enum gpu_kernel k, const struct problem *p, struct message *why)
@@ -109,7 +133,7 @@ static void add_words(struct words *w, const char *text, int64_t D)
     for (size_t length; *text != 0; text += length + (text[length] == ' ')) {
         length = strcspn(text, " ");
         if (length > 4 && strncmp(text + length - 4, "KEYS", 4) == 0) {
-            snprintf(tile, sizeof tile, "%.*s%d", (int)length - 4, text, D > 128 ? 32 : 64);
+            snprintf(tile, sizeof tile, "%.*s%d", (int)length - 4, text, KEY_TILE((int)D));
             add_word(w, tile, strlen(tile));
         } else {
             add_word(w, text, length);

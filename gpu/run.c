@@ -68,7 +68,9 @@ static bool run(const struct gpu_words *w, struct report *r, bool *equal, struct
     char digest[24];
     if (!gpu_pair_new(&p, w->kernel, w->unit, w->count, w->rest, why))
         return false;
-    bool ok = gpu_run_kernel(&p, &w->target, &o, why);
+    memset(&o, 0, sizeof o);
+    bool ok = gpu_fits(w->kernel, p.input.problem.D, p.input.input_format == FORMAT_FP16, why) &&
+              gpu_run_kernel(&p, &w->target, &o, why);
     if (ok) {
         char *command = pair_command(&p);
         const struct problem *x = &p.input.problem;

@@ -53,7 +53,8 @@ bool target_configure(const struct target_settings *s, struct message *why)
     char text[32];
     o.seed = s->seed;
     o.late_copies = s->schedule != SCHEDULE_PLAIN;
-    o.detector = s->schedule == SCHEDULE_DETECTOR;
+    o.detector = s->schedule == SCHEDULE_DETECTOR && !s->statistics;
+    o.statistics = s->statistics;
     if (s->schedule == SCHEDULE_LATE)
         o.threads = o.blocks = EMULATOR_DESCENDING;
     if (s->schedule == SCHEDULE_RANDOM)
@@ -73,4 +74,12 @@ bool target_finish(struct message *why)
 {
     int reports = emulator_reports();
     return reports == 0 || refuse(why, "%s", emulator_report(0)->text);
+}
+
+void target_count(struct target_counters *c)
+{
+    const struct emulator_counters *e = emulator_counters();
+    *c = (struct target_counters){e->blocks, e->threads, e->switches, e->barriers, e->mma, e->ldmatrix,
+                                  e->copies, e->atomics, e->ldmatrix_passes, e->ldmatrix_ideal,
+                                  e->shared_passes, e->shared_ideal, e->global_sectors, e->global_ideal};
 }

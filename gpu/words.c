@@ -55,6 +55,11 @@ static bool take_value(struct gpu_words *w, const char *word, const char *value,
         return read_unit(value, &w->unit, why);
     if (strcmp(word, "--schedule") == 0)
         return read_schedule(value, &w->target.schedule, why);
+    if (strcmp(word, "--exp") == 0) {
+        w->target.hw = strcmp(value, "hw") == 0;
+        return w->target.hw || strcmp(value, "poly") == 0 ||
+               refuse(why, "--exp %.40s: poly or hw is right", value);
+    }
     if (strcmp(word, "--schedule-seed") == 0) {
         if (!parse_integer(word, value, 0, INT64_MAX, &seed, why))
             return false;
@@ -66,7 +71,8 @@ static bool take_value(struct gpu_words *w, const char *word, const char *value,
 
 bool gpu_words_read(struct gpu_words *w, int argc, char **argv, struct message *why)
 {
-    static const char *const valued[] = {"--kernel", "--accumulate", "--schedule", "--schedule-seed"};
+    static const char *const valued[] = {"--kernel", "--accumulate", "--schedule", "--schedule-seed",
+                                         "--exp"};
     enum { MOST = sizeof w->rest / sizeof *w->rest };
     memset(w, 0, sizeof *w);
     w->kernel = GPU_FA2;
@@ -92,6 +98,8 @@ bool gpu_words_read(struct gpu_words *w, int argc, char **argv, struct message *
         else
             w->rest[w->count++] = argv[i];
     }
+    if (w->target.hw && w->pair)
+        return refuse(why, "--exp hw has no pair: the bits of a GPU's 2^x are its own; leave out one of them");
     if (target_unit() != NULL && w->unit != NULL)
         return refuse(why, "--accumulate is the emulator's: this GPU sums as its own tensor core does");
     w->unit = target_unit() != NULL ? target_unit() : w->unit;

@@ -18,7 +18,7 @@ entries() {
     esac
 }
 # ID, name, functions, files, algorithm, flags
-sed -n 's/^GPU_KERNEL([A-Z_0-9]*, "\([^"]*\)", [a-z_0-9]*, "\([^"]*\)", "--algorithm \([a-z0-9-]*\) [^"]*", \([A-Z_ |0-9]*\),.*/\1;\2;\3;\4/p' gpu/kernels.def >"${TMPDIR:-/tmp}/pairs.$$"
+sed -n 's/^GPU_KERNEL([A-Z_0-9]*, "\([^"]*\)", [A-Z_0-9]*, "\([^"]*\)", "--algorithm \([a-z0-9-]*\) [^"]*", \([A-Z_ |0-9]*\),.*/\1;\2;\3;\4/p' gpu/kernels.def >"${TMPDIR:-/tmp}/pairs.$$"
 trap 'rm -f "${TMPDIR:-/tmp}/pairs.$$"' EXIT INT TERM
 while IFS=';' read -r name files algorithm flags; do
     entry=$(entries "$algorithm" "$flags")

@@ -99,6 +99,12 @@ static inline float exp_poly(float x) { return poly_exp(x); }
 static inline float log_poly(float x) { return poly_log(x); }
 static inline float log2_poly(float x) { return poly_log2(x); }
 /* Subnormal results and arguments count as zero, as .ftz says. */
+static inline float rcp_approx(float x)
+{
+    float y = 1.0f / (fabsf(x) < 0x1p-126f ? x * 0.0f : x);
+    return fabsf(y) < 0x1p-126f ? y * 0.0f : y;
+}
+static inline float log2_approx(float x) { return log2f(fabsf(x) < 0x1p-126f ? 0.0f : x); }
 static inline float exp2_approx(float x)
 {
     float y = exp2f(x);

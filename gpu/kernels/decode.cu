@@ -148,7 +148,7 @@ template <int D, int HALF> static void launch(struct decode_args d)
 {
     void (*decode)(struct decode_args) = decode_kernel<D, HALF>;
     dim3 grid(d.splits, d.a.heads_kv, d.a.batch);
-    LAUNCH(decode, grid, 32, (ROWS + 4 * KEY_TILE(D)) * D * 2, d);
+    LAUNCH(decode, grid, 32, DECODE_SHARED(D), d);
 }
 
 extern "C" void gpu_decode(struct decode_args d)

@@ -150,7 +150,7 @@ static __global__ void __launch_bounds__(THREADS, 1) fa1_kernel(struct attention
 template <int D, int HALF> static void launch(struct attention_args a, struct between b)
 {
     void (*fa1)(struct attention_args, struct between) = fa1_kernel<D, HALF>;
-    LAUNCH(fa1, dim3(a.heads_q, a.batch), THREADS, (ROWS + 2 * KEY_TILE(D)) * D * 2, a, b);
+    LAUNCH(fa1, dim3(a.heads_q, a.batch), THREADS, FA1_SHARED(D), a, b);
 }
 
 extern "C" void gpu_fa1(struct attention_args a)

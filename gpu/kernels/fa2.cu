@@ -136,7 +136,7 @@ template <int D, int HALF> static void launch(struct attention_args a)
 {
     void (*fa2)(struct attention_args) = fa2_kernel<D, HALF>;
     dim3 grid((a.rows + ROWS - 1) / ROWS, a.heads_q, a.batch);
-    LAUNCH(fa2, grid, THREADS, (ROWS + 4 * KEY_TILE(D)) * D * 2, a);
+    LAUNCH(fa2, grid, THREADS, FA2_SHARED(D), a);
 }
 
 extern "C" void gpu_fa2(struct attention_args a)

@@ -252,7 +252,7 @@ template <int D, int HALF> static void launch(struct backward_args b, struct wor
     LAUNCH(delta_kernel<HALF>, blocks_of(rows), THREADS, 0, b, w, rows);
     if (blocks > 0)
         LAUNCH(fa2_bwd, dim3(blocks, a.heads_q, a.batch), THREADS,
-               (2 * ROWS * D + 2 * KEYS * D + 2 * ROWS * KEYS) * 2, b, w);
+               FA2_BWD_SHARED(D), b, w);
     LAUNCH(dq_kernel<HALF>, blocks_of(rows * D), THREADS, 0, b, w, rows * D);
     if (keys > 0)
         LAUNCH(group_kernel<HALF>, blocks_of(keys * D), THREADS, 0, b, w, keys * D);

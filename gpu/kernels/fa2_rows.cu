@@ -77,5 +77,5 @@ extern "C" void gpu_fa2_rows(struct attention_args a)
 {
     void (*fa2_rows)(struct attention_args) = a.half ? fa2_rows_kernel<1> : fa2_rows_kernel<0>;
     dim3 grid((a.rows + ROWS - 1) / ROWS, a.heads_q, a.batch);
-    LAUNCH(fa2_rows, grid, ROWS, ROWS * a.D * 4, a);
+    LAUNCH(fa2_rows, grid, ROWS, FA2_ROWS_SHARED(a.D), a);
 }

@@ -124,7 +124,7 @@ template <int D, int HALF> static void launch(struct attention_args a)
 {
     void (*fa2_tiles)(struct attention_args) = fa2_tiles_kernel<D, HALF>;
     dim3 grid((a.rows + ROWS - 1) / ROWS, a.heads_q, a.batch);
-    LAUNCH(fa2_tiles, grid, THREADS, (ROWS + 2 * KEYS) * (D + PAD) * 2 + ROWS * KEYS * 4, a);
+    LAUNCH(fa2_tiles, grid, THREADS, FA2_TILES_SHARED(D), a);
 }
 
 extern "C" void gpu_fa2_tiles(struct attention_args a)

@@ -23,7 +23,21 @@ extern "C" {
 #define gpu_decode checked_decode
 #define gpu_combine checked_combine
 #define gpu_fa2_bwd checked_fa2_bwd
+#define gpu_mma_probe checked_mma_probe
+#define gpu_function_probe checked_function_probe
+#define gpu_mma_peak checked_mma_peak
 #endif
+
+/* Keys of a tile: 64, or 32 where the accumulators of 256 columns take the registers. */
+#define KEY_TILE(D) ((D) > 128 ? 32 : 64)
+/* Bytes of dynamic shared memory of a block. */
+#define FA2_ROWS_SHARED(D) (32 * (D) * 4)
+#define FA2_TILES_SHARED(D) (3 * 32 * ((D) + 8) * 2 + 32 * 32 * 4)
+#define FA2_SHARED(D) ((64 + 4 * KEY_TILE(D)) * (D) * 2)
+#define FA1_SHARED(D) ((64 + 2 * KEY_TILE(D)) * (D) * 2)
+#define SPLITK_SHARED(D) (2 * 16 * 4 * 4 + 4 * 16 * (D) * 4 + (16 + 2 * 64) * (D) * 2)
+#define DECODE_SHARED(D) ((16 + 4 * KEY_TILE(D)) * (D) * 2)
+#define FA2_BWD_SHARED(D) ((2 * 64 + 2 * KEY_TILE(D)) * (D) * 2 + 2 * 64 * KEY_TILE(D) * 2)
 
 struct attention_args {
     const uint16_t *q, *k, *v;
@@ -64,6 +78,22 @@ struct backward_args {
     int copies;               /* of dQ; 0: one, by atomic adds */
 };
 void gpu_fa2_bwd(struct backward_args b);
+
+/* probe.cu: operands and results, on the device. */
+enum probe_function { PROBE_EX2, PROBE_LG2, PROBE_RCP, PROBE_FUNCTIONS };
+struct probe_args {
+    const uint16_t *a, *b; /* (count, 16) */
+    const float *c;        /* count */
+    float *d;              /* count results */
+    int64_t count;
+    int half;
+    enum probe_function function;
+    uint32_t first;
+};
+void gpu_mma_probe(struct probe_args p);
+void gpu_function_probe(struct probe_args p);
+/* Returns the floating-point operations launched. */
+double gpu_mma_peak(int blocks, int times, float *out);
 
 #ifndef FLASHULP_CHECKED
 void checked_fa2_rows(struct attention_args a);

@@ -20,7 +20,8 @@
      groups of this thread are not done.  Other threads see the data after a barrier only.
    pack_bf16(lo, hi), pack_f16(lo, hi): two floats rounded to nearest even, as a word.
    bf16_to_float, float_to_bf16, f16_to_float, float_to_f16: one 16-bit word.
-   exp2_approx(x): the hardware's 2^x, whose bits are its own.  named_barrier(id, threads).
+   exp2_approx(x), log2_approx(x), rcp_approx(x): the hardware's, whose bits are its own.
+   named_barrier(id, threads).
    dev_alloc, dev_zero, dev_copy_in, dev_copy_out, dev_free: memory of the device, for hosts. */
 #ifndef FLASHULP_PRIMS_H
 #define FLASHULP_PRIMS_H

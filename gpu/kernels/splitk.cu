@@ -205,7 +205,7 @@ template <int D, int HALF> static void launch(struct attention_args a)
 {
     void (*splitk)(struct attention_args) = splitk_kernel<D, HALF>;
     dim3 grid((a.rows + ROWS - 1) / ROWS, a.heads_q, a.batch);
-    LAUNCH(splitk, grid, THREADS, sizeof(struct exchange<D>) + (ROWS + 2 * KEYS) * D * 2, a);
+    LAUNCH(splitk, grid, THREADS, SPLITK_SHARED(D), a);
 }
 
 extern "C" void gpu_splitk(struct attention_args a)

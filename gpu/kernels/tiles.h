@@ -13,9 +13,6 @@
 #define WARPS 4
 #define THREADS (32 * WARPS)
 
-/* Key tiles: 64 keys, or 32 where the accumulators of 256 columns take the registers. */
-#define KEY_TILE(D) ((D) > 128 ? 32 : 64)
-
 /* Which head sizes are compiled: X(D). */
 #ifndef HEAD_SIZES
 #define HEAD_SIZES(X) X(32) X(64) X(128) X(256)
