@@ -42,7 +42,7 @@ static void front_page(void)
            "                         A100, H100, sm80, sm90, ... (flashulp list units)\n"
            "  --schedule HOW         emulator: plain, late, random or detector\n"
            "  --schedule-seed N      of random (1)\n"
-           "  --exp hw               weights by the hardware's 2^x (poly: fmaf alone, any machine's bits)\n"
+           "  --exp hw               weights by the hardware's 2^x (poly: fmaf alone)\n"
            "  --quick                check: fewer problems, under 20 s\n"
            "  --pair                 run: the pair in the simulator, too, and whether they agree\n"
            "  --json                 one JSON object on the output\n\n"
