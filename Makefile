@@ -103,11 +103,10 @@ $(B)/%.checked.o: %.cu $(B)/FLAGS.setting
 	@mkdir -p $(@D)
 	$(KERNEL) $(filter-out -fsanitize% -fno-sanitize%,$(CFLAGS)) -fsanitize=thread -DFLASHULP_CHECKED
 
-# Our kernels on the emulator, twice: plain, and watched by the detector.
 $(B)/flashulp-gpu: $(GPU_OBJ) $(B)/gpu/target_emulator.o $(KERNELS:%.cu=$(B)/%.emulated.o) $(KERNELS:%.cu=$(B)/%.checked.o) $(B)/libemulator.a $(B)/libflashulp.a
 	$(CC) $(ALL) -o $@ $^ -lgsl -lgslcblas $(LDLIBS)
 
-## make gpu        build/flashulp-gpu-device, our CUDA kernels for GPUs, where nvcc is (minutes)
+## make gpu        build/flashulp-gpu-device, our CUDA kernels for GPUs, where nvcc is: 7 minutes
 gpu: $(GPU_OBJ) $(B)/libflashulp.a ; @gpu/device.sh $(B) $^
 
 # test_emulator*_checked take the kernels that report, the others the plain ones.
@@ -143,7 +142,6 @@ dist: ; @packaging/dist.sh $(B) $(VERSION) "$(REVISION)"
 deps: ; @tests/deps.sh $(if $(filter test%,$(MAKECMDGOALS)),test)
 
 ## make check-docs what README and the manual show is what the command prints; check-lessons: lessons
-## make check-pairs a CUDA kernel's labels against its pair's listing
 check-docs check-lessons check-arrows check-pairs: all
 	@FLASHULP_BUILD=$(B) tests/$(subst -,_,$@).sh
 clean: ; rm -rf $(B) $(B)-asan $(B)-fuzz
