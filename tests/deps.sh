@@ -15,9 +15,11 @@ if command -v $cc >/dev/null 2>&1; then
 else
     need="$need libmpfr-dev libgsl-dev libcjson-dev libcmocka-dev"
 fi
-# The viewer and the tests of its window: installed for `make test` as root; left out elsewhere.
+# The viewer, the tests of its window, the CUDA kernels' emulator: installed for `make test` as root;
+# left out elsewhere.
 if [ "$1" = test ] && [ "$(id -u)" -eq 0 ] && command -v apt-get >/dev/null 2>&1; then
     pkg-config --exists 'sdl2 >= 2.0.20' libpng 2>/dev/null || need="$need pkg-config libsdl2-dev libpng-dev"
+    command -v "${CXX:-c++}" >/dev/null 2>&1 || need="$need g++"
     command -v Xvfb >/dev/null 2>&1 && command -v xdotool >/dev/null 2>&1 || need="$need xvfb xdotool"
 fi
 [ -z "$need" ] && exit 0
