@@ -89,7 +89,8 @@ static bool run(const struct gpu_words *w, struct report *r, bool *equal, struct
         json_real(r->json, "seconds", o.seconds);
         add_shape(r, x);
         add_numbers(r, &p, &o);
-        report_text(r, "digest %s   %.3f s\nits pair is: %s\n", digest, o.seconds, command);
+        report_text(r, "digest %s   %.3f s\nits pair   ", digest, o.seconds);
+        text_wrapped(&r->text, 11, 11, command);
         free(command);
         ok = !w->pair || add_pair(r, &p, &o, equal, why);
     }
@@ -127,8 +128,8 @@ int verb_list(int argc, char **argv)
         refuse(&why, "\"%.40s\": it takes no words", argv[0]);
         return gpu_refused("list", &why);
     }
-    printf("Our CUDA kernels.  Pair: behind `flashulp run PROBLEM` these words give the same bits\n"
-           "(KEYS is 64, or 32 at head size 256).  Files: gpu/kernels/.\n");
+    printf("Our CUDA kernels, in gpu/kernels/.  Pair: the words that give the same bits\n"
+           "when a run of the simulator takes them (KEYS is 64, or 32 at head size 256).\n");
     for (int k = 0; k < GPU_KERNELS; k++) {
         const struct gpu_kernel_info *info = gpu_kernel_info((enum gpu_kernel)k);
         char *text = NULL;

@@ -27,7 +27,7 @@ for words in "--kernel fa2 $problem 1,2,1,50,70,64 --causal" "--kernel fa1 $prob
     "--kernel fa2-bwd-det $problem 1,2,1,40,90,32 --do random:4"; do
     said=$("$build/flashulp" gpu run $words)
     ran=$(printf '%s\n' "$said" | sed -n 's/^digest \([0-9a-f]*\).*/\1/p')
-    pair=$(printf '%s\n' "$said" | sed -n 's/^its pair is: flashulp //p')
+    pair=$(printf '%s\n' "$said" | sed -n '/^its pair /,/^pair /{s/^its pair *flashulp//;/^pair/d;p;}' | tr '\n' ' ')
     same "the pair's digest: $words" "$ran" "$("$build/flashulp" $pair | sed -n 's/^digest \([0-9a-f]*\).*/\1/p')"
 done
 same 'a run that agrees with its pair' "$("$gpu" run --pair $problem 1,1,1,8,8,32 >/dev/null && echo yes)" yes

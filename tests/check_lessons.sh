@@ -36,6 +36,7 @@ faults_of() { # FILE NUMBER TITLE MINUTES
 pictures_of() { # FILE
     sed -n '/^<!-- picture: /{s/^<!-- picture: //;s/ -->$//;N;s/\n.*(\(.*\))$/\n\1/p;}' "$1" |
         while read -r words && read -r picture; do
+            case $words in view*) [ -x "$build/flashulp-view" ] || continue ;; esac
             drawn=$folder/drawn.${picture##*.}
             rm -f "$drawn"
             eval "'$build/flashulp' $words -o '$drawn'" >/dev/null 2>&1
@@ -52,6 +53,10 @@ while IFS=, read -r number name rest; do
     case $file in *"${LESSONS_ONLY:-}"*) ;; *) continue ;; esac
     minutes=${rest##*,} title=$(printf '%s' "${rest%,*}" | sed 's/^"\(.*\)"$/\1/')
     [ -f "$file" ] || { missing="$missing $number" && continue; }
+    if grep -q '^<!-- gpu ' "$file" && [ ! -x "$build/flashulp-gpu" ]; then
+        skipped "lesson $number" 'the CUDA kernels are not built: no C++ compiler'
+        continue
+    fi
     found=$(faults_of "$file" "$number" "$title" "$minutes" && pictures_of "$file")
     said=$(tests/docs.sh "$file" "$build" "$folder/cache" 2>&1) && ok=yes || ok=no
     [ -z "$found" ] || ok=no
