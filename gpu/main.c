@@ -32,22 +32,22 @@ int gpu_refused(const char *verb, const struct message *why)
 static void front_page(void)
 {
     printf("flashulp-gpu - FlashAttention in CUDA, checked against the simulator to the bit\n\n"
-           "usage: flashulp-gpu VERB [PROBLEM] [options]        runs on %s\n\n", target_name());
+           "usage: flashulp-gpu VERB [PROBLEM] [options]\nruns on %s\n\n", target_name());
     for (int i = 0; i < VERBS; i++)
         printf("  %-7s %s\n", verbs[i].name, verbs[i].meaning);
     printf("\n"
            "  --kernel NAME          which kernel (fa2); flashulp-gpu list\n"
            "  --emulate              the emulator, even where there is a GPU\n"
-           "  --accumulate UNIT      emulator: fp32 chains (default), or a tensor core's sums:\n"
+           "  --accumulate UNIT      emulator: fp32 chains (default), or tensor cores:\n"
            "                         A100, H100, sm80, sm90, ... (flashulp list units)\n"
            "  --schedule HOW         emulator: plain, late, random or detector\n"
            "  --schedule-seed N      of random (1)\n"
            "  --exp hw               weights by the hardware's 2^x (poly: fmaf alone)\n"
            "  --quick                check: fewer problems, under 20 s\n"
-           "  --pair                 run: the pair in the simulator, too, and whether they agree\n"
+           "  --pair                 run: its pair in the simulator, too: do they agree?\n"
            "  --json                 one JSON object on the output\n\n"
-           "PROBLEM is written as for flashulp run; decode kernels take --splits N and --grouping,\n"
-           "backward ones --do.  Exit: 0 yes or done, 1 no, 2 bad input.\n");
+           "PROBLEM is written as for flashulp run; decode kernels take --splits N and\n"
+           "--grouping, backward ones --do.  Exit: 0 yes or done, 1 no, 2 bad input.\n");
 }
 
 /* The emulator's program gives way to the GPU's, which lies beside it, where there is a GPU; never

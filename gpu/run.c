@@ -57,6 +57,7 @@ static bool add_pair(struct report *r, const struct gpu_pair *p, const struct gp
         report_text(r, "pair       %lld numbers differ: %s\n", (long long)d.count, d.first);
     json_truth(r->json, "equal", *equal);
     json_whole(r->json, "differ", d.count);
+    json_real(r->json, "pair_seconds", want.seconds);
     gpu_output_free(&want);
     return true;
 }

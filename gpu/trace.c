@@ -8,7 +8,7 @@
 
 static void add_count(struct report *r, const char *key, const char *what, uint64_t n)
 {
-    report_text(r, "  %-46s %14s\n", what, grouped((int64_t)n).text);
+    report_text(r, "  %-54s %14s\n", what, grouped((int64_t)n).text);
     json_whole(r->json, key, (int64_t)n);
 }
 

@@ -46,6 +46,8 @@ for sibling in flashulp-view flashulp-gpu flashulp-lab; do
     fi
 done
 
+[ ! -x "$build/flashulp-gpu-device" ] || put 755 "$build/flashulp-gpu-device" bin/flashulp-gpu-device
+
 abi=$(sed -n 's/^#define FLASHULP_ABI \([0-9]*\).*/\1/p' simulator/flashulp.h)
 put 644 "$build/libflashulp.a" lib/libflashulp.a
 put 755 "$build/libflashulp.so" "lib/libflashulp.so.$abi"

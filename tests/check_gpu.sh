@@ -45,6 +45,25 @@ else
     skipped 'JSON' 'python3 is not here'
 fi
 
+# A tensor core probed: the emulated one is its own model; rows differ from other units'.
+said=$("$gpu" probe mma --accumulate H100)
+matches 'probe mma says that no GPU was asked' '^no GPU was asked' "$said"
+matches 'probe mma: H100 has the sums of sm90' '^  mma@sm90 +0 of 4096 rows differ$' "$said"
+matches 'probe mma: and not those of sm80' '^  mma@sm80 +[1-9][0-9]* of 4096 rows differ$' "$said"
+matches 'probe mma: A100' '^  mma@sm80 +0 of 4096 rows differ$' "$("$gpu" probe mma --accumulate A100)"
+folder=$(mktemp -d) && trap 'rm -rf "$folder"' EXIT INT TERM
+for function in ex2 lg2 rcp; do
+    for first in 0 1065353216 2139095000 3221225472; do
+        "$gpu" probe $function -o "$folder/t.tab" --first $first --count 3000 --force >/dev/null
+        matches "probe $function from $first: a table that loads" "$function table:t.tab" \
+            "$("$build/flashulp" run fa2-4 --special "table:$folder/t.tab" 2>&1)"
+    done
+done
+said=$("$gpu" trace $problem 1,1,1,64,64,64)
+matches 'trace: swizzled tiles have no bank conflicts' 'passes over shared memory \(x 1\.00 of the least\) +[1-9]' "$said"
+matches 'trace: products' '^  mma\.sync +256$' "$said"
+matches 'bench says that no GPU was asked' '^no GPU was asked' "$(timeout 60 "$gpu" bench 2>&1 | head -n 3)"
+
 refused() { # SENTENCE WORDS...: exit 2 and that sentence
     want=$1
     shift
@@ -65,7 +84,11 @@ refused 'run: --accumulate sm99: fp32, A100, H100 or a unit of flashulp list uni
 refused 'run: --schedule never: plain, late, random or detector is right' run --schedule never $problem 1,1,1,8,8,64
 refused 'run: --kernel needs a value' run $problem 1,1,1,8,8,64 --kernel
 refused 'check: "fa2": --kernel, --quick and --json are all it takes' check fa2
+refused 'probe: mma, or ex2, lg2 or rcp with -o FILE, is right' probe
+refused 'probe: -o FILE is missing: where the table goes' probe ex2
+refused "probe: the emulator has no such instruction, only a stand-in whose bits say nothing: run this where a GPU is (make gpu), or try the format with --count 1000" probe ex2 -o "$folder/all.tab"
+refused 'run: --exp hw has no pair: the bits of a GPU'"'"'s 2^x are its own; leave out one of them' run --exp hw --pair $problem 1,1,1,8,8,64
 refused 'chek: no such verb; did you mean check?' chek
 same 'help' "$("$build/flashulp" gpu --help | head -n 1)" 'flashulp-gpu - FlashAttention in CUDA, checked against the simulator to the bit'
-same 'at most 80 columns' "$({ "$gpu" --help; "$gpu" list; } | awk 'length > 88')" ''
+same 'at most 80 columns' "$({ "$gpu" --help; "$gpu" list; } | awk 'length > 80')" ''
 plan_end

@@ -66,7 +66,7 @@ static void option(const struct option_info *o)
 
 static void option_sections(unsigned groups)
 {
-    printf(".SH OPTIONS\n");
+    printf(".SH OPTIONS\n%s", groups == 0 ? "\\fB\\-\\-help\\fR lists verbs and options.\n" : "");
     for (int g = 0; cli_group(g) != NULL; g++) {
         if ((groups & cli_group(g)->group) == 0)
             continue;

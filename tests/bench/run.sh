@@ -49,6 +49,11 @@ bench() { # NAME WORDS...: its lines, shown and kept
 for name in calibration fa2 mma trace round memory special kernels; do
     bench $name "$build/tests/bench/bench_$name"
 done
+if [ -x "$build/flashulp-gpu" ]; then
+    bench gpu "$build/tests/bench/bench_gpu" "$build/flashulp-gpu"
+else
+    printf 'missing\tthe emulator\tflashulp-gpu, which needs a C++ compiler\n' >>"$lines"
+fi
 bench files "$build/tests/bench/bench_files" "$build/flashulp"
 bench peers "$build/tests/bench/bench_peers" "$here/peers.py"
 
