@@ -30,7 +30,7 @@ TESTS    := $(filter-out $(B)/tests/test_emulator%,$(patsubst tests/%.c,$(B)/tes
 GPU      := $(if $(EMULATED),$(B)/flashulp-gpu)
 GPU_OBJ  := $(patsubst %.c,$(B)/%.o,$(filter-out gpu/target_%,$(wildcard gpu/*.c))) $(B)/simulator/inputs.o
 KERNELS  := $(wildcard gpu/kernels/*.cu)
-BENCHES  := $(patsubst tests/bench/%.c,$(B)/tests/bench/%,$(wildcard tests/bench/bench_*.c))
+BENCHES  := $(filter-out $(if $(EMULATED),,%/bench_emulator),$(patsubst tests/bench/%.c,$(B)/tests/bench/%,$(wildcard tests/bench/bench_*.c)))
 
 .PHONY: all gpu help demo test test-full test-programs test-asan fuzz bench clean check-arrows check-pairs check-docs check-lessons deps install uninstall dist FORCE
 all: $(B)/flashulp $(GPU)
@@ -103,7 +103,8 @@ $(B)/%.checked.o: %.cu $(B)/FLAGS.setting
 	@mkdir -p $(@D)
 	$(KERNEL) $(filter-out -fsanitize% -fno-sanitize%,$(CFLAGS)) -fsanitize=thread -DFLASHULP_CHECKED
 
-$(B)/flashulp-gpu: $(GPU_OBJ) $(B)/gpu/target_emulator.o $(KERNELS:%.cu=$(B)/%.emulated.o) $(KERNELS:%.cu=$(B)/%.checked.o) $(B)/libemulator.a $(B)/libflashulp.a
+KERNEL_O := $(KERNELS:%.cu=$(B)/%.emulated.o) $(KERNELS:%.cu=$(B)/%.checked.o) $(B)/libemulator.a
+$(B)/flashulp-gpu: $(GPU_OBJ) $(B)/gpu/target_emulator.o $(KERNEL_O) $(B)/libflashulp.a
 	$(CC) $(ALL) -o $@ $^ -lgsl -lgslcblas $(LDLIBS)
 
 ## make gpu        build/flashulp-gpu-device, our CUDA kernels for GPUs, where nvcc is: 7 minutes
@@ -122,6 +123,8 @@ $(B)/tests/bench/%: tests/bench/%.c $(B)/libflashulp.a
 	@mkdir -p $(@D)
 	$(CC) $(ALL) -o $@ $(filter %.c %.o %.a,$^) $(LDLIBS)
 
+$(B)/tests/bench/bench_emulator: $(addprefix $(B)/gpu/,launch.o pair.o target_emulator.o) $(B)/simulator/inputs.o $(KERNEL_O)
+$(B)/tests/bench/bench_emulator: LDLIBS := $(B)/libemulator.a $(B)/libflashulp.a -lgsl -lgslcblas $(LDLIBS)
 $(B)/tests/bench/bench_trace: $(B)/tests/bench/unnoted_fa2.o
 $(B)/tests/bench/bench_fa2: $(foreach l,$(LEVELS),$(B)/tests/bench/fused_fa2.$(l).o)
 

@@ -38,10 +38,20 @@ static int passes(const unsigned char *const *address, int count, int words)
     return most;
 }
 
+/* Do the eight rows lie in eight different quarters of the banks? */
+static bool spread(const unsigned char *const *row)
+{
+    unsigned quarters = 0;
+    for (int n = 0; n < 8; n++)
+        quarters |= 1u << ((uintptr_t)row[n] / 16 % 8);
+    return quarters == 0xFF;
+}
+
 void banks_ldmatrix(const unsigned char *const *row, int matrices)
 {
     for (int i = 0; i < matrices; i++)
-        emulator_count.ldmatrix_passes += (uint64_t)passes(row + 8 * i, 8, 4);
+        emulator_count.ldmatrix_passes +=
+            spread(row + 8 * i) ? 1 : (uint64_t)passes(row + 8 * i, 8, 4);
     emulator_count.ldmatrix_ideal += (uint64_t)matrices;
 }
 

@@ -39,9 +39,9 @@ static void arrive(int id, int needed, struct cuemu_site at)
                "barrier %d for %d threads by %s; others wait there for %d", id, needed,
                name_of(l).text, b->needed);
     b->arrived++;
-    l->barrier = id;
+    l->at = at;
     l->warp->at_barrier[id] |= UINT32_C(1) << l->number;
-    stop_running(l, LANE_BARRIER, at);
+    stop_running(l);
     if (b->arrived == (id == 0 ? emulated.alive : b->needed))
         release(id);
     schedule();

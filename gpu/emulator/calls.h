@@ -22,9 +22,15 @@ struct cuemu_index {
     unsigned x, y, z;
 };
 
-/* The part of a lane that kernels read. */
+/* The part of a lane that compiled kernels read and write.  Operands of the tensor core's
+   instructions lie word by word: word i of this lane at [CUEMU_LANES i]. */
+enum { CUEMU_LANES = 32 };
 struct cuemu_lane {
     struct cuemu_index thread;
+    uint64_t result; /* of the last shuffle or vote */
+    uint32_t *a, *b, *loaded;
+    float *d;
+    const void **row;
 };
 extern struct cuemu_lane *cuemu_self; /* the lane that runs */
 
@@ -48,13 +54,14 @@ void cuemu_syncthreads(struct cuemu_site at);
 void cuemu_named_barrier(int id, int threads, struct cuemu_site at);
 void cuemu_syncwarp(uint32_t mask, struct cuemu_site at);
 
-/* Lane l gets the value of lane source(l) of its segment of `width` lanes; its own where there is
+/* A collective returns when it has been performed for the lane; its result is in *cuemu_self.
+   Lane l gets the value of lane source(l) of its segment of `width` lanes; its own where there is
    none. */
 enum cuemu_shuffle { CUEMU_SHUFFLE_INDEX, CUEMU_SHUFFLE_UP, CUEMU_SHUFFLE_DOWN, CUEMU_SHUFFLE_XOR };
-uint64_t cuemu_shuffle(enum cuemu_shuffle kind, uint32_t mask, uint64_t value, int argument,
-                       int width, struct cuemu_site at);
+void cuemu_shuffle(enum cuemu_shuffle kind, uint32_t mask, uint64_t value, int argument, int width,
+                   struct cuemu_site at);
 /* The lanes of the mask whose predicate is true. */
-uint32_t cuemu_ballot(uint32_t mask, int predicate, struct cuemu_site at);
+void cuemu_ballot(uint32_t mask, int predicate, struct cuemu_site at);
 uint32_t cuemu_active_mask(void);
 
 /* One 32-bit word is read, replaced by what the operation makes of it, and returned as it was.
@@ -68,13 +75,10 @@ uint32_t cuemu_atomic(enum cuemu_atomic kind, void *address, uint32_t operand, u
 void cuemu_yield(struct cuemu_site at);
 
 /* d (16 x 8) += a (16 x 16) b (16 x 8), each lane holding its fragments. */
-void cuemu_mma_m16n8k16_bf16(float d[4], const uint32_t a[4], const uint32_t b[2],
-                             struct cuemu_site at);
-void cuemu_mma_m16n8k16_f16(float d[4], const uint32_t a[4], const uint32_t b[2],
-                            struct cuemu_site at);
+void cuemu_mma_bf16(struct cuemu_site at);
+void cuemu_mma_f16(struct cuemu_site at);
 /* `matrices` 8 x 8 matrices of 16-bit elements; lanes 8 i .. 8 i + 7 name the rows of matrix i. */
-void cuemu_ldmatrix(uint32_t *r, int matrices, int transposed, const void *row,
-                    struct cuemu_site at);
+void cuemu_ldmatrix(int matrices, int transposed, struct cuemu_site at);
 
 /* 16 bytes, the first `bytes` of them from src and zeros after those. */
 void cuemu_copy(void *dst, const void *src, int bytes, struct cuemu_site at);

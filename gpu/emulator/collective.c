@@ -22,6 +22,7 @@ static void check_mask(const struct lane *l, const struct collective *kind, uint
                kind->name, name_of(l).text, lanes_text(gone).text);
 }
 
+/* The group that the lane joins, a new one if there is none. */
 static struct rendezvous *find_group(struct lane *l, const struct collective *kind, uint32_t mask,
                                      struct cuemu_site at)
 {
@@ -39,16 +40,16 @@ static void complete(struct warp *w, struct rendezvous *r)
 {
     const struct collective *kind = r->kind;
     uint32_t lanes = r->arrived;
-    *r = w->open[--w->opens];
     emulator_count.collectives++;
     emulated.progress++;
     emulated.yields = 0;
-    kind->perform(w, lanes);
+    kind->perform(w, r);
+    *r = w->open[--w->opens];
     detector_converge(w);
     make_runnable(w, lanes);
 }
 
-void meet(const struct collective *kind, uint32_t mask, struct cuemu_site at)
+void meet_first_or_last(const struct collective *kind, uint32_t mask, struct cuemu_site at)
 {
     struct lane *l = running_lane();
     uint32_t own = UINT32_C(1) << l->number;
@@ -59,9 +60,7 @@ void meet(const struct collective *kind, uint32_t mask, struct cuemu_site at)
         r->mask |= own; /* it takes part all the same, or it would wait for ever */
     }
     r->arrived |= own;
-    l->collective = kind;
-    l->mask = mask;
-    stop_running(l, LANE_COLLECTIVE, at);
+    stop_running(l);
     if (r->arrived == r->mask)
         complete(l->warp, r);
     schedule();
@@ -85,9 +84,9 @@ void leave_collectives(struct lane *l)
     }
 }
 
-static void perform_syncwarp(struct warp *w, uint32_t mask)
+static void perform_syncwarp(struct warp *w, const struct rendezvous *r)
 {
-    (void)mask;
+    (void)r;
     detector_syncwarp(w);
 }
 static const struct collective syncwarp = {"__syncwarp", perform_syncwarp, false};
@@ -97,22 +96,21 @@ void cuemu_syncwarp(uint32_t mask, struct cuemu_site at)
     meet(&syncwarp, mask, at);
 }
 
-static void perform_ballot(struct warp *w, uint32_t mask)
+static void perform_ballot(struct warp *w, const struct rendezvous *r)
 {
-    uint32_t votes = 0;
+    uint32_t votes = 0, mask = r->arrived;
     for (uint32_t left = mask; left != 0; left &= left - 1)
         votes |= (uint32_t)w->lane[__builtin_ctz(left)].value << __builtin_ctz(left);
     for (uint32_t left = mask; left != 0; left &= left - 1)
-        w->lane[__builtin_ctz(left)].result = votes;
+        w->lane[__builtin_ctz(left)].seen.result = votes;
 }
 static const struct collective ballot = {"vote", perform_ballot, false};
 
-uint32_t cuemu_ballot(uint32_t mask, int predicate, struct cuemu_site at)
+void cuemu_ballot(uint32_t mask, int predicate, struct cuemu_site at)
 {
     struct lane *l = running_lane();
     l->value = predicate != 0;
     meet(&ballot, mask, at);
-    return (uint32_t)l->result;
 }
 
 uint32_t cuemu_active_mask(void)
@@ -141,35 +139,35 @@ static int source_of(enum cuemu_shuffle kind, int lane, int argument, int width)
     return source < first + width && source >= 0 ? source : lane;
 }
 
-static void shuffle(enum cuemu_shuffle kind, struct warp *w, uint32_t mask)
+static void shuffle(enum cuemu_shuffle kind, struct warp *w, const struct rendezvous *r)
 {
-    for (uint32_t left = mask; left != 0; left &= left - 1) {
+    for (uint32_t left = r->arrived; left != 0; left &= left - 1) {
         int n = __builtin_ctz(left);
         struct lane *l = &w->lane[n];
         int source = source_of(kind, n, l->argument, l->width);
-        if ((mask >> source & 1) == 0)
-            report(FAULT_BAD_LANE, l->at, nowhere,
-                   "%s: %s reads lane %d, which takes no part (mask %08x)", l->collective->name,
-                   name_of(l).text, source, l->mask);
-        l->result = w->lane[source].value;
+        if ((r->arrived >> source & 1) == 0)
+            report(FAULT_BAD_LANE, r->at, nowhere,
+                   "%s: %s reads lane %d, which takes no part (mask %08x)", r->kind->name,
+                   name_of(l).text, source, r->named);
+        l->seen.result = w->lane[source].value;
     }
 }
 
-static void perform_index(struct warp *w, uint32_t mask)
+static void perform_index(struct warp *w, const struct rendezvous *r)
 {
-    shuffle(CUEMU_SHUFFLE_INDEX, w, mask);
+    shuffle(CUEMU_SHUFFLE_INDEX, w, r);
 }
-static void perform_up(struct warp *w, uint32_t mask)
+static void perform_up(struct warp *w, const struct rendezvous *r)
 {
-    shuffle(CUEMU_SHUFFLE_UP, w, mask);
+    shuffle(CUEMU_SHUFFLE_UP, w, r);
 }
-static void perform_down(struct warp *w, uint32_t mask)
+static void perform_down(struct warp *w, const struct rendezvous *r)
 {
-    shuffle(CUEMU_SHUFFLE_DOWN, w, mask);
+    shuffle(CUEMU_SHUFFLE_DOWN, w, r);
 }
-static void perform_xor(struct warp *w, uint32_t mask)
+static void perform_xor(struct warp *w, const struct rendezvous *r)
 {
-    shuffle(CUEMU_SHUFFLE_XOR, w, mask);
+    shuffle(CUEMU_SHUFFLE_XOR, w, r);
 }
 static const struct collective shuffles[] = {
     [CUEMU_SHUFFLE_INDEX] = {"__shfl_sync", perform_index, true},
@@ -178,13 +176,12 @@ static const struct collective shuffles[] = {
     [CUEMU_SHUFFLE_XOR] = {"__shfl_xor_sync", perform_xor, true},
 };
 
-uint64_t cuemu_shuffle(enum cuemu_shuffle kind, uint32_t mask, uint64_t value, int argument,
-                       int width, struct cuemu_site at)
+void cuemu_shuffle(enum cuemu_shuffle kind, uint32_t mask, uint64_t value, int argument, int width,
+                   struct cuemu_site at)
 {
     struct lane *l = running_lane();
     l->value = value;
     l->argument = argument;
     l->width = width;
     meet(&shuffles[kind], mask, at);
-    return l->result;
 }

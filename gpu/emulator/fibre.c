@@ -4,29 +4,34 @@
 
 #include <stdint.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #if defined __SANITIZE_ADDRESS__ || !defined __OPTIMIZE__
 enum { STACK_BYTES = 1 << 18 };
 #else
 enum { STACK_BYTES = 1 << 16 };
 #endif
-/* Of each slot the lower part is the guard: wider than any frame. */
-enum { GUARD_BYTES = 1 << 16, SLOT_BYTES = GUARD_BYTES + STACK_BYTES, COLOUR_BYTES = 192 };
+enum { LEAST_GUARD = 1 << 16, COLOUR_BYTES = 320, COLOURS = 48 };
 
+/* Of each slot the lower part is the guard: wider than any frame, and such that a slot is an odd
+   number of pages: at an even stride the stacks would share few places of the TLB. */
+static size_t guard_bytes, slot_bytes;
 static unsigned char *stacks;
 static int ready; /* stacks whose guard has been removed */
 
 bool fibre_stacks_need(int count)
 {
     if (stacks == NULL) {
-        void *room = mmap(NULL, (size_t)FIBRE_STACKS * SLOT_BYTES, PROT_NONE,
+        guard_bytes = LEAST_GUARD + (size_t)sysconf(_SC_PAGESIZE);
+        slot_bytes = guard_bytes + STACK_BYTES;
+        void *room = mmap(NULL, FIBRE_STACKS * slot_bytes, PROT_NONE,
                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
         if (room == MAP_FAILED)
             return false;
         stacks = room;
     }
     for (; ready < count; ready++)
-        if (mprotect(stacks + (size_t)ready * SLOT_BYTES + GUARD_BYTES, STACK_BYTES,
+        if (mprotect(stacks + (size_t)ready * slot_bytes + guard_bytes, STACK_BYTES,
                      PROT_READ | PROT_WRITE) != 0)
             return false;
     return true;
@@ -34,15 +39,15 @@ bool fibre_stacks_need(int count)
 
 bool fibre_owns(const void *address)
 {
-    return (uintptr_t)address - (uintptr_t)stacks < (size_t)FIBRE_STACKS * SLOT_BYTES;
+    return (uintptr_t)address - (uintptr_t)stacks < FIBRE_STACKS * slot_bytes;
 }
 
 int fibre_guard_of(const void *address)
 {
     uintptr_t offset = (uintptr_t)address - (uintptr_t)stacks;
-    if (stacks == NULL || offset >= (size_t)FIBRE_STACKS * SLOT_BYTES)
+    if (!fibre_owns(address) || offset % slot_bytes >= guard_bytes)
         return -1;
-    return offset % SLOT_BYTES < GUARD_BYTES ? (int)(offset / SLOT_BYTES) : -1;
+    return (int)(offset / slot_bytes);
 }
 
 #ifdef FLASHULP_UCONTEXT
@@ -55,7 +60,7 @@ void fibre_switch(struct fibre *from, struct fibre *to)
 void fibre_prepare(struct fibre *f, int number, void (*entry)(void))
 {
     getcontext(&f->context);
-    f->context.uc_stack.ss_sp = stacks + (size_t)number * SLOT_BYTES + GUARD_BYTES;
+    f->context.uc_stack.ss_sp = stacks + (size_t)number * slot_bytes + guard_bytes;
     f->context.uc_stack.ss_size = STACK_BYTES;
     f->context.uc_link = NULL;
     makecontext(&f->context, entry, 0);
@@ -126,7 +131,8 @@ __asm__(".text\n"
    on x86-64, a multiple of 16 on aarch64. */
 void fibre_prepare(struct fibre *f, int number, void (*entry)(void))
 {
-    unsigned char *end = stacks + (size_t)(number + 1) * SLOT_BYTES - COLOUR_BYTES * (number % 64);
+    unsigned char *end =
+        stacks + (size_t)(number + 1) * slot_bytes - COLOUR_BYTES * (number % COLOURS);
     uintptr_t *top = (uintptr_t *)end - WORDS_ABOVE - SAVED_WORDS;
     for (int i = 0; i < SAVED_WORDS + WORDS_ABOVE; i++)
         top[i] = 0;

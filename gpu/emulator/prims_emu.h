@@ -9,32 +9,59 @@
 #include "gpu/emulator/cuemu.h"
 #include "simulator/special_poly.h"
 
+CUEMU_QUIET void cuemu_give(const float *d, const uint32_t *a, const uint32_t *b)
+{
+    cuemu_lane *l = cuemu_self;
+    for (int i = 0; i < 4; i++) {
+        l->a[CUEMU_LANES * i] = a[i];
+        l->d[CUEMU_LANES * i] = d[i];
+    }
+    l->b[0] = b[0];
+    l->b[CUEMU_LANES] = b[1];
+}
+CUEMU_QUIET void cuemu_take(float *d)
+{
+    for (int i = 0; i < 4; i++)
+        d[i] = cuemu_self->d[CUEMU_LANES * i];
+}
 static inline void mma_m16n8k16_bf16(float d[4], const uint32_t a[4], const uint32_t b[2],
                                      cuemu_site at = cuemu_here())
 {
-    cuemu_mma_m16n8k16_bf16(d, a, b, at);
+    cuemu_give(d, a, b);
+    cuemu_mma_bf16(at);
+    cuemu_take(d);
 }
 static inline void mma_m16n8k16_f16(float d[4], const uint32_t a[4], const uint32_t b[2],
                                     cuemu_site at = cuemu_here())
 {
-    cuemu_mma_m16n8k16_f16(d, a, b, at);
+    cuemu_give(d, a, b);
+    cuemu_mma_f16(at);
+    cuemu_take(d);
 }
 
+CUEMU_QUIET void cuemu_load(uint32_t *r, int matrices, int transposed, const void *row,
+                            cuemu_site at)
+{
+    *cuemu_self->row = row;
+    cuemu_ldmatrix(matrices, transposed, at);
+    for (int i = 0; i < matrices; i++)
+        r[i] = cuemu_self->loaded[CUEMU_LANES * i];
+}
 static inline void ldmatrix_x4(uint32_t r[4], const void *row, cuemu_site at = cuemu_here())
 {
-    cuemu_ldmatrix(r, 4, 0, row, at);
+    cuemu_load(r, 4, 0, row, at);
 }
 static inline void ldmatrix_x4_trans(uint32_t r[4], const void *row, cuemu_site at = cuemu_here())
 {
-    cuemu_ldmatrix(r, 4, 1, row, at);
+    cuemu_load(r, 4, 1, row, at);
 }
 static inline void ldmatrix_x2(uint32_t r[2], const void *row, cuemu_site at = cuemu_here())
 {
-    cuemu_ldmatrix(r, 2, 0, row, at);
+    cuemu_load(r, 2, 0, row, at);
 }
 static inline void ldmatrix_x2_trans(uint32_t r[2], const void *row, cuemu_site at = cuemu_here())
 {
-    cuemu_ldmatrix(r, 2, 1, row, at);
+    cuemu_load(r, 2, 1, row, at);
 }
 
 static inline void cp_async16(void *dst, const void *src, cuemu_site at = cuemu_here())

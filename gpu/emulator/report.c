@@ -135,30 +135,51 @@ struct lanes_text lanes_text(uint32_t lanes)
     return t;
 }
 
-/* What one lane waits for, as the table says it; lanes of a warp with the same words share a row. */
-static void waits_for(const struct lane *l, char *text, size_t room)
+/* The barrier where a lane of the warp waits, or -1. */
+static int barrier_of(const struct warp *w, uint32_t lane)
+{
+    for (int id = 0; id < BARRIERS; id++)
+        if ((w->at_barrier[id] & lane) != 0)
+            return id;
+    return -1;
+}
+
+static const struct rendezvous *rendezvous_of(const struct warp *w, uint32_t lane)
+{
+    for (int i = 0; i < w->opens; i++)
+        if ((w->open[i].arrived & lane) != 0)
+            return &w->open[i];
+    return NULL;
+}
+
+/* What a lane waits for, and where; false: it has exited. */
+static bool waits_for(const struct lane *l, char what[96], struct cuemu_site *at)
 {
     const struct warp *w = l->warp;
-    char what[96] = "";
-    if (l->state == LANE_COLLECTIVE) {
-        uint32_t missing = 0;
-        for (int i = 0; i < w->opens; i++)
-            if (w->open[i].kind == l->collective && w->open[i].named == l->mask &&
-                w->open[i].at.line == l->at.line)
-                missing = w->open[i].mask & ~w->open[i].arrived;
-        snprintf(what, sizeof what, "%s, mask %08x, for lanes %.24s", l->collective->name, l->mask,
-                 lanes_text(missing).text);
-    } else if (l->state == LANE_BARRIER && l->barrier == 0) {
-        snprintf(what, sizeof what, "__syncthreads");
-    } else if (l->state == LANE_BARRIER) {
-        const struct barrier *b = &emulated.barrier[l->barrier];
-        snprintf(what, sizeof what, "barrier %d, %d of %d threads", l->barrier, b->arrived,
-                 b->needed);
-    } else {
-        snprintf(what, sizeof what, l->state == LANE_EXITED ? "exited" : "runs");
-    }
-    if (l->at.line != 0 && l->state != LANE_EXITED)
-        snprintf(text, room, "%s at %s:%d", what, l->at.file, l->at.line);
+    uint32_t own = UINT32_C(1) << l->number;
+    const struct rendezvous *r = rendezvous_of(w, own);
+    int id = barrier_of(w, own);
+    *at = r != NULL ? r->at : l->at;
+    if (r != NULL)
+        snprintf(what, 96, "%s, mask %08x, for lanes %.24s", r->kind->name, r->named,
+                 lanes_text(r->mask & ~r->arrived).text);
+    else if (id == 0)
+        snprintf(what, 96, "__syncthreads");
+    else if (id > 0)
+        snprintf(what, 96, "barrier %d, %d of %d threads", id, emulated.barrier[id].arrived,
+                 emulated.barrier[id].needed);
+    else
+        snprintf(what, 96, (w->exited & own) != 0 ? "exited" : "runs");
+    return (w->exited & own) == 0;
+}
+
+/* As the table says it; lanes of a warp with the same words share a row. */
+static void words_for(const struct lane *l, char *text, size_t room)
+{
+    char what[96];
+    struct cuemu_site at;
+    if (waits_for(l, what, &at) && at.line != 0)
+        snprintf(text, room, "%s at %s:%d", what, at.file, at.line);
     else
         snprintf(text, room, "%s", what);
 }
@@ -173,7 +194,7 @@ static void deadlock_table(char *text, size_t room)
         uint32_t left = w->exists;
         for (int i = 0; i < WARP_LANES; i++)
             if ((left >> i & 1) != 0)
-                waits_for(&w->lane[i], words[i], sizeof words[i]);
+                words_for(&w->lane[i], words[i], sizeof words[i]);
         while (left != 0) {
             int first = __builtin_ctz(left);
             uint32_t same = 0;
@@ -193,13 +214,14 @@ static void waiting_places(struct cuemu_site *at, struct cuemu_site *other)
 {
     *at = *other = nowhere;
     for (int n = 0; n < emulated.threads; n++) {
-        const struct lane *l = &emulated.lane[n];
-        if (l->state == LANE_EXITED || l->at.line == 0)
+        char what[96];
+        struct cuemu_site here;
+        if (!waits_for(&emulated.lane[n], what, &here) || here.line == 0)
             continue;
         if (at->line == 0)
-            *at = l->at;
-        else if (other->line == 0 && (l->at.line != at->line || l->at.file != at->file))
-            *other = l->at;
+            *at = here;
+        else if (other->line == 0 && (here.line != at->line || here.file != at->file))
+            *other = here;
     }
 }
 

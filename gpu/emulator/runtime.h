@@ -9,14 +9,16 @@
 #include "gpu/emulator/calls.h"
 #include "gpu/emulator/emulator.h"
 #include "gpu/emulator/fibre.h"
+#include "gpu/emulator/mma_tile.h"
 
 enum { WARP_LANES = 32, BLOCK_WARPS = 32, BLOCK_LANES = 1024, BARRIERS = 16 };
 
 struct warp;
+struct rendezvous;
 /* Of each kind one object: its address is the kind. */
 struct collective {
     const char *name;
-    void (*perform)(struct warp *w, uint32_t mask); /* for every lane of the mask */
+    void (*perform)(struct warp *w, const struct rendezvous *r); /* for every lane that arrived */
     bool all_present; /* every lane that the mask names must be there: none has exited */
 };
 
@@ -29,29 +31,19 @@ struct pending_copy {
     struct cuemu_site at;
 };
 
-enum lane_state { LANE_RUNS, LANE_COLLECTIVE, LANE_BARRIER, LANE_SPINS, LANE_EXITED };
-
 struct lane {
     struct cuemu_lane seen; /* first: cuemu_self points to it */
-    struct fibre fibre;
+    int number;             /* in its warp */
     struct warp *warp;
-    int number; /* in its warp */
-    enum lane_state state;
-    struct cuemu_site at; /* where it waits */
-    const struct collective *collective;
-    uint32_t mask;
-    int barrier;
-    /* operands and results of collectives */
-    uint64_t value, result;
+    struct fibre fibre;
+    struct cuemu_site at; /* the barrier where it waits, or where it spins */
+    /* operands of shuffles and votes */
+    uint64_t value;
     int argument, width;
-    uint32_t *r;
-    const void *row;
-    float *d;
-    const uint32_t *a, *b;
     /* cp.async, oldest first from `first` on */
     struct pending_copy *copy;
     int first, copies, room;
-    unsigned groups, done; /* committed; known to be complete */
+    unsigned groups; /* committed */
 };
 
 /* Lanes that have arrived at a collective which others are still to reach. */
@@ -61,6 +53,7 @@ struct rendezvous {
     struct cuemu_site at;
 };
 
+/* A lane runs, or has exited, or waits: at a barrier, or in an open rendezvous as one arrived. */
 struct warp {
     struct lane *lane; /* WARP_LANES of them */
     int number;
@@ -68,6 +61,10 @@ struct warp {
     uint32_t at_barrier[BARRIERS];
     struct rendezvous open[WARP_LANES];
     int opens;
+    /* mma and ldmatrix: what each lane gave, and gets */
+    struct mma_fragments fragments;
+    const void *row[WARP_LANES];
+    uint32_t loaded[4][WARP_LANES];
 };
 
 struct barrier {
@@ -101,13 +98,54 @@ static inline struct lane *running_lane(void)
 
 /* schedule.c */
 void schedule(void); /* lets another lane run; returns when the caller's turn comes again */
-void make_runnable(struct warp *w, uint32_t lanes);
-void stop_running(struct lane *l, enum lane_state state, struct cuemu_site at);
+static inline void make_runnable(struct warp *w, uint32_t lanes)
+{
+    w->runnable |= lanes;
+    if (w->runnable != 0)
+        emulated.ready |= UINT32_C(1) << w->number;
+}
+static inline void stop_running(struct lane *l)
+{
+    struct warp *w = l->warp;
+    w->runnable &= ~(UINT32_C(1) << l->number);
+    if (w->runnable == 0)
+        emulated.ready &= ~(UINT32_C(1) << w->number);
+}
 void abandon_launch(void) __attribute__((noreturn)); /* back to the host, from any lane */
 uint64_t next_random(void);
 
-/* collective.c: true for the lane that is to perform and then to release the others. */
-void meet(const struct collective *kind, uint32_t mask, struct cuemu_site at);
+static inline void switch_to(struct lane *from, struct lane *to)
+{
+    cuemu_self = &to->seen;
+    emulator_count.switches++;
+    fibre_switch(&from->fibre, &to->fibre);
+}
+
+/* collective.c */
+void meet_first_or_last(const struct collective *kind, uint32_t mask, struct cuemu_site at);
+
+/* Returns when the operation has been performed for the running lane.  Most lanes join a group
+   that is not yet complete and give way to the next one of their warp; as the last thing a caller
+   does, that is a jump into the other lane's kernel, without returns that a processor would predict
+   by the wrong lane's. */
+static inline void meet(const struct collective *kind, uint32_t mask, struct cuemu_site at)
+{
+    struct lane *l = running_lane();
+    struct warp *w = l->warp;
+    struct rendezvous *r = &w->open[0];
+    uint32_t own = UINT32_C(1) << l->number;
+    bool joins = w->opens == 1 && r->kind == kind && r->named == mask && r->at.line == at.line &&
+                 r->at.file == at.file && (r->arrived | own) != r->mask && w->runnable != own &&
+                 emulator_options.threads == EMULATOR_ASCENDING && (mask & own) != 0;
+    if (!joins) {
+        meet_first_or_last(kind, mask, at);
+        return;
+    }
+    r->arrived |= own;
+    w->runnable &= ~own;
+    switch_to(l, &w->lane[__builtin_ctz(w->runnable)]);
+}
+
 void leave_collectives(struct lane *l); /* l exits */
 /* barrier.c */
 void leave_barriers(struct lane *l);

@@ -33,29 +33,20 @@ static int choose(uint32_t set)
     return __builtin_ctz(set);
 }
 
-void make_runnable(struct warp *w, uint32_t lanes)
+static void go_on_with(struct lane *from, struct lane *to)
 {
-    for (uint32_t left = lanes; left != 0; left &= left - 1)
-        w->lane[__builtin_ctz(left)].state = LANE_RUNS;
-    w->runnable |= lanes;
-    if (w->runnable != 0)
-        emulated.ready |= UINT32_C(1) << w->number;
-}
-
-void stop_running(struct lane *l, enum lane_state state, struct cuemu_site at)
-{
-    struct warp *w = l->warp;
-    l->state = state;
-    l->at = at;
-    w->runnable &= ~(UINT32_C(1) << l->number);
-    if (w->runnable == 0)
-        emulated.ready &= ~(UINT32_C(1) << w->number);
+    if (to != from)
+        switch_to(from, to);
 }
 
 void schedule(void)
 {
     struct lane *from = running_lane();
     struct warp *w = from->warp;
+    if (w->runnable != 0 && emulator_options.threads == EMULATOR_ASCENDING) {
+        go_on_with(from, &w->lane[__builtin_ctz(w->runnable)]);
+        return;
+    }
     if (emulated.ready == 0) {
         if (emulated.alive > 0)
             report_deadlock(FAULT_DEADLOCK, "deadlock: every thread waits for another");
@@ -65,12 +56,7 @@ void schedule(void)
     bool overtaken = emulator_options.threads == EMULATOR_RANDOM && next_random() % 8 == 0;
     if (w->runnable == 0 || overtaken)
         w = &emulated.warp[choose(emulated.ready)];
-    struct lane *to = &w->lane[choose(w->runnable)];
-    if (to == from)
-        return;
-    cuemu_self = &to->seen;
-    emulator_count.switches++;
-    fibre_switch(&from->fibre, &to->fibre);
+    go_on_with(from, &w->lane[choose(w->runnable)]);
 }
 
 /* A lane that spins gives way to every other one, in turn: the lowest would keep the turn. */
@@ -86,11 +72,7 @@ void cuemu_yield(struct cuemu_site at)
         to = to == &emulated.lane[emulated.warps * WARP_LANES - 1] ? emulated.lane : to + 1;
     while ((to->warp->runnable >> to->number & 1) == 0);
     from->at = at;
-    if (to == from)
-        return;
-    cuemu_self = &to->seen;
-    emulator_count.switches++;
-    fibre_switch(&from->fibre, &to->fibre);
+    go_on_with(from, to);
 }
 
 void abandon_launch(void)
@@ -111,7 +93,7 @@ static void thread_main(void)
     emulated.alive--;
     emulated.progress++;
     emulated.yields = 0;
-    stop_running(l, LANE_EXITED, nowhere);
+    stop_running(l);
     leave_collectives(l);
     leave_barriers(l);
     schedule();
@@ -125,7 +107,12 @@ static void lane_begin(struct lane *l, int number)
     l->seen.thread = (struct cuemu_index){n % size->x, n / size->x % size->y, n / size->x / size->y};
     l->number = number % WARP_LANES;
     l->warp = &emulated.warp[number / WARP_LANES];
-    l->state = number < emulated.threads ? LANE_RUNS : LANE_EXITED;
+    l->seen.a = &l->warp->fragments.a[0][l->number];
+    l->seen.b = &l->warp->fragments.b[0][l->number];
+    l->seen.d = &l->warp->fragments.d[0][l->number];
+    l->seen.loaded = &l->warp->loaded[0][l->number];
+    l->seen.row = &l->warp->row[l->number];
+    l->at = nowhere;
     forget_copies(l);
     if (number < emulated.threads)
         fibre_prepare(&l->fibre, number, thread_main);
