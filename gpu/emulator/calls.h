@@ -40,6 +40,10 @@ struct cuemu_grid {
 };
 extern struct cuemu_grid cuemu_grid;
 
+/* x86-64: has the processor a fused multiply-add?  Without one, the library's. */
+extern int cuemu_has_fma;
+float cuemu_library_fmaf(float a, float b, float c);
+
 /* Runs body(with) once for each thread of each block.  Host side. */
 struct cuemu_launch {
     const char *kernel;

@@ -197,7 +197,22 @@ static inline unsigned atomicCAS(unsigned *p, unsigned compare, unsigned x,
     return cuemu_atomic(CUEMU_SWAP, p, x, compare, at);
 }
 
-static inline float __fmaf_rn(float a, float b, float c) { return fmaf(a, b, c); }
+/* a b + c in one rounding.  At baseline x86-64 fmaf is a call into the library, and everything that
+   lives in registers is saved around it. */
+static inline float cuemu_fmaf(float a, float b, float c)
+{
+#if defined __x86_64__ && !defined __FMA__
+    if (__builtin_expect(cuemu_has_fma, 1)) {
+        __asm__("vfmadd231ss %2, %1, %0" : "+x"(c) : "x"(a), "x"(b));
+        return c;
+    }
+    return cuemu_library_fmaf(a, b, c);
+#else
+    return __builtin_fmaf(a, b, c);
+#endif
+}
+#define fmaf cuemu_fmaf
+static inline float __fmaf_rn(float a, float b, float c) { return cuemu_fmaf(a, b, c); }
 static inline float __fmul_rn(float a, float b) { return a * b; }
 static inline float __fadd_rn(float a, float b) { return a + b; }
 static inline float __fsub_rn(float a, float b) { return a - b; }

@@ -178,41 +178,60 @@ static void remember(struct unit *u, const struct judged *j)
     u->read = j->now;
 }
 
+static bool same_stamp(const struct stamp *a, const struct stamp *b)
+{
+    return ((a->when ^ b->when) | (a->from ^ b->from)) == 0;
+}
+
 static bool same_unit(const struct unit *a, const struct unit *b)
 {
-    return memcmp(a, b, sizeof *a) == 0;
+    return same_stamp(&a->write, &b->write) && same_stamp(&a->read, &b->read) &&
+           same_stamp(&a->other_read, &b->other_read);
 }
 
 /* Units that tell the same story are judged once. */
 static void judge_units(size_t bytes, struct judged *j)
 {
-    struct unit *u = shadow_of(j->space, j->address, j->offset);
-    struct unit before = {{~UINT64_C(0), 0}, {0, 0}, {0, 0}};
-    for (size_t i = 0; i < (bytes + 1) / 2; i++, j->offset += 2, j->address += 2) {
-        if (!same_unit(&u[i], &before)) {
-            before = u[i];
-            judge(&u[i], j);
+    struct unit *u = shadow_of(j->space, j->address, j->offset), before = *u, after;
+    judge(u, j);
+    remember(u, j);
+    after = *u;
+    for (size_t i = 1; i < (bytes + 1) / 2; i++) {
+        j->offset += 2;
+        j->address += 2;
+        if (same_unit(&u[i], &before)) {
+            u[i] = after;
+            continue;
         }
+        before = u[i];
+        judge(&u[i], j);
         remember(&u[i], j);
+        after = u[i];
     }
+}
+
+void detector_access_at(const struct lane *l, enum space space, size_t offset, const void *address,
+                        size_t bytes, enum access access, uint64_t from)
+{
+    struct judged j = {space, address, offset, access, {0}};
+    j.now = (struct stamp){now_of(l, access == ACCESS_ATOMIC ? FLAG_ATOMIC : 0), from};
+    if (space == SPACE_OUTSIDE) {
+        struct party me = party_of(&j.now, access);
+        findings_add(FAULT_OUT_OF_BOUNDS, space, offset, &me, NULL);
+        return;
+    }
+    lanes_access(l, space, offset, bytes, access, from);
+    if (judging && bytes > 1)
+        judge_units(bytes, &j);
 }
 
 void detector_access(const struct lane *l, const void *address, size_t bytes, enum access access,
                      uint64_t from)
 {
-    struct judged j = {.address = address, .access = access};
-    j.space = space_of(address, bytes, &j.offset);
-    if (j.space == SPACE_NONE)
-        return;
-    j.now = (struct stamp){now_of(l, access == ACCESS_ATOMIC ? FLAG_ATOMIC : 0), from};
-    if (j.space == SPACE_OUTSIDE) {
-        struct party me = party_of(&j.now, access);
-        findings_add(FAULT_OUT_OF_BOUNDS, j.space, j.offset, &me, NULL);
-        return;
-    }
-    lanes_access(l, j.space, j.offset, bytes, access, from);
-    if (judging && bytes > 1)
-        judge_units(bytes, &j);
+    size_t offset;
+    enum space space = space_of(address, bytes, &offset);
+    if (space != SPACE_NONE)
+        detector_access_at(l, space, offset, address, bytes, access, from);
 }
 
 void detector_copy_begin(const struct lane *l, const struct pending_copy *c)

@@ -24,6 +24,9 @@ void detector_converge(const struct warp *w);   /* a collective of the warp is c
 /* An access of lane l; `from`: origins.h. */
 void detector_access(const struct lane *l, const void *address, size_t bytes, enum access access,
                      uint64_t from);
+/* The same where `space_of` has been asked. */
+void detector_access_at(const struct lane *l, enum space space, size_t offset, const void *address,
+                        size_t bytes, enum access access, uint64_t from);
 void detector_copy_begin(const struct lane *l, const struct pending_copy *c);
 void detector_copy_end(const struct lane *l, const struct pending_copy *c);
 /* Who did something to a unit of memory, when; all zero: nobody. */

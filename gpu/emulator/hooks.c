@@ -25,7 +25,7 @@ static void access_memory(const void *address, size_t bytes, enum access access,
     if (aligned && (uintptr_t)address % bytes != 0)
         findings_misaligned(l, space, offset, access, from);
     banks_access(l, space, address, bytes, from);
-    detector_access(l, address, bytes, access, from);
+    detector_access_at(l, space, offset, address, bytes, access, from);
 }
 
 #define HOOK(name, bytes, access, aligned)                                                         \

@@ -1,9 +1,12 @@
 /* report.c: reports and the options: what the emulator remembers between launches. */
 #include "gpu/emulator/runtime.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+
+#include "simulator/cpu.h"
 
 enum { MOST_REPORTS = 64 };
 
@@ -39,11 +42,19 @@ void emulator_configure(const struct emulator_options *options)
     matrix_configure(options->mma);
 }
 
+int cuemu_has_fma;
+
+float cuemu_library_fmaf(float a, float b, float c)
+{
+    return fmaf(a, b, c);
+}
+
 /* Before main: what a host that says nothing gets. */
 __attribute__((constructor)) static void begin(void)
 {
     struct emulator_options options = emulator_defaults();
     emulator_configure(&options);
+    cuemu_has_fma = cpu_level() > CPU_BASE;
 }
 
 const struct emulator_counters *emulator_counters(void)
