@@ -23,21 +23,15 @@ GSL_ONLY := simulator/inputs.c simulator/stats.c
 LIB_SRC  := $(filter-out $(GSL_ONLY) $(LEVELLED),$(wildcard reference/*.c simulator/*.c simulator/algorithms/*.c simulator/kernels/*.c))
 LIB_OBJ  := $(LIB_SRC:%.c=$(B)/%.o) $(foreach l,$(LEVELS),$(patsubst %.c,$(B)/%.$(l).o,$(wildcard $(LEVELLED))))
 CLI_OBJ  := $(patsubst %.c,$(B)/%.o,$(wildcard simulator/cli/*.c $(GSL_ONLY)))
-EMU_OBJ  := $(patsubst %.c,$(B)/%.o,$(filter-out %/mma_tile.c,$(wildcard gpu/emulator/*.c))) $(LEVELS:%=$(B)/gpu/emulator/mma_tile.%.o)
-# Kernels on the emulator need a C++ compiler; without one their tests are skipped, which is said.
-EMULATED := $(if $(shell command -v $(CXX) 2>/dev/null),$(patsubst tests/%.c,$(B)/tests/%,$(wildcard tests/test_emulator*.c)))
-TESTS    := $(filter-out $(B)/tests/test_emulator%,$(patsubst tests/%.c,$(B)/tests/%,$(wildcard tests/test_*.c))) $(EMULATED) $(B)/tests/digests
-GPU      := $(if $(EMULATED),$(B)/flashulp-gpu)
-GPU_OBJ  := $(patsubst %.c,$(B)/%.o,$(filter-out gpu/target_%,$(wildcard gpu/*.c))) $(B)/simulator/inputs.o
-KERNELS  := $(wildcard gpu/kernels/*.cu)
-BENCHES  := $(filter-out $(if $(EMULATED),,%/bench_emulator),$(patsubst tests/bench/%.c,$(B)/tests/bench/%,$(wildcard tests/bench/bench_*.c)))
+TESTS    := $(patsubst tests/%.c,$(B)/tests/%,$(wildcard tests/test_*.c)) $(B)/tests/digests
+BENCHES  := $(patsubst tests/bench/%.c,$(B)/tests/bench/%,$(wildcard tests/bench/bench_*.c))
 
 .PHONY: all gpu help demo test test-full test-programs test-asan fuzz bench clean check-arrows check-pairs check-docs check-lessons deps install uninstall dist FORCE
-all: $(B)/flashulp $(GPU)
-include visualize/view.mk
+all: $(B)/flashulp
+include visualize/view.mk gpu/gpu.mk
 
 help:
-	@sed -n 's/^## //p' Makefile
+	@sed -n 's/^## //p' Makefile gpu/gpu.mk
 
 ## make            build build/flashulp
 ## make demo       install what is missing (as root), build, show what this is about
@@ -62,7 +56,6 @@ endef
 $(foreach l,$(LEVELS),$(eval $(call LEVEL_RULE,$(l))))
 
 $(B)/libflashulp.a: $(LIB_OBJ)
-$(B)/libemulator.a: $(EMU_OBJ)
 # The judges, and what tests share: each test takes what it needs.
 $(B)/tests/libjudges.a: $(patsubst %.c,$(B)/%.o,$(wildcard tests/oracle_*.c tests/*_case.c tests/fuzz/fuzz*.c))
 $(B)/%.a:
@@ -94,28 +87,6 @@ $(B)/tests/%: tests/%.c $(B)/tests/libjudges.a $(B)/libflashulp.a
 	@mkdir -p $(@D)
 	$(CC) $(ALL) -o $@ $< $(filter %.o %.a,$^) -lcmocka $(LDLIBS)
 
-# A kernel for the emulator: plainly, and with every access reported to the detector.
-KERNEL    = $(CXX) -x c++ -std=c++17 -O2 -ffp-contract=off -fno-math-errno -fno-exceptions -fno-rtti -fstack-clash-protection -fPIC -Wall -Wextra -Wno-unknown-pragmas -DFLASHULP_EMULATED -I. -MMD -MP -c -o $@ $<
-$(B)/%.emulated.o: %.cu $(B)/FLAGS.setting
-	@mkdir -p $(@D)
-	$(KERNEL) $(CFLAGS)
-$(B)/%.checked.o: %.cu $(B)/FLAGS.setting
-	@mkdir -p $(@D)
-	$(KERNEL) $(filter-out -fsanitize% -fno-sanitize%,$(CFLAGS)) -fsanitize=thread -DFLASHULP_CHECKED
-
-KERNEL_O := $(KERNELS:%.cu=$(B)/%.emulated.o) $(KERNELS:%.cu=$(B)/%.checked.o) $(B)/libemulator.a
-$(B)/flashulp-gpu: $(GPU_OBJ) $(B)/gpu/target_emulator.o $(KERNEL_O) $(B)/libflashulp.a
-	$(CC) $(ALL) -o $@ $^ -lgsl -lgslcblas $(LDLIBS)
-
-## make gpu        build/flashulp-gpu-device, our CUDA kernels for GPUs, where nvcc is: 7 minutes
-gpu: $(GPU_OBJ) $(B)/libflashulp.a ; @gpu/device.sh $(B) $^
-
-# test_emulator*_checked take the kernels that report, the others the plain ones.
-$(EMULATED): $(B)/libemulator.a
-$(EMULATED): LDLIBS := $(B)/libemulator.a $(B)/libflashulp.a $(LDLIBS)
-$(filter-out %_checked,$(EMULATED)): $(patsubst %.cu,$(B)/%.emulated.o,$(wildcard tests/emulated/*.cu))
-$(filter %_checked,$(EMULATED)): $(patsubst %.cu,$(B)/%.checked.o,$(wildcard tests/emulated/*.cu))
-
 $(B)/tests/test_inputs: $(B)/simulator/inputs.o
 $(B)/tests/test_inputs: LDLIBS := $(B)/libflashulp.a -lgsl -lgslcblas $(LDLIBS)
 
@@ -123,8 +94,6 @@ $(B)/tests/bench/%: tests/bench/%.c $(B)/libflashulp.a
 	@mkdir -p $(@D)
 	$(CC) $(ALL) -o $@ $(filter %.c %.o %.a,$^) $(LDLIBS)
 
-$(B)/tests/bench/bench_emulator: $(addprefix $(B)/gpu/,launch.o pair.o target_emulator.o) $(B)/simulator/inputs.o $(KERNEL_O)
-$(B)/tests/bench/bench_emulator: LDLIBS := $(B)/libemulator.a $(B)/libflashulp.a -lgsl -lgslcblas $(LDLIBS)
 $(B)/tests/bench/bench_trace: $(B)/tests/bench/unnoted_fa2.o
 $(B)/tests/bench/bench_fa2: $(foreach l,$(LEVELS),$(B)/tests/bench/fused_fa2.$(l).o)
 

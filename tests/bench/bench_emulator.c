@@ -72,7 +72,7 @@ static void prepare(struct run_of_fa2 *r, const char *unit, enum schedule schedu
                                         "1,4,4,512,512,64", "--dtype", "bf16"};
     struct message why;
     must(gpu_pair_new(&r->pair, GPU_FA2, unit, sizeof words / sizeof *words, words, &why), &why);
-    r->target = (struct target_settings){schedule, 1, false, unit};
+    r->target = (struct target_settings){.schedule = schedule, .seed = 1, .unit = unit};
 }
 
 int main(void)

@@ -1,0 +1,42 @@
+# The emulator, kernels compiled for it and flashulp-gpu, included by the Makefile: built where a C++
+# compiler is, else left out with their tests.
+EMU_OBJ  := $(patsubst %.c,$(B)/%.o,$(filter-out %/mma_tile.c,$(wildcard gpu/emulator/*.c))) $(LEVELS:%=$(B)/gpu/emulator/mma_tile.%.o)
+GPU_OBJ  := $(patsubst %.c,$(B)/%.o,$(filter-out gpu/target_%,$(wildcard gpu/*.c))) $(B)/simulator/inputs.o
+KERNELS  := $(wildcard gpu/kernels/*.cu)
+EMULATED := $(patsubst tests/%.c,$(B)/tests/%,$(wildcard tests/test_emulator*.c))
+ifeq (,$(shell command -v $(CXX) 2>/dev/null))
+TESTS    := $(filter-out $(EMULATED),$(TESTS))
+BENCHES  := $(filter-out %/bench_emulator,$(BENCHES))
+.PHONY: no-gpu
+all: no-gpu
+no-gpu: ; @echo "skipped: CUDA kernels on the emulator need a C++ compiler: apt-get install g++"
+else
+all: $(B)/flashulp-gpu
+endif
+
+$(B)/libemulator.a: $(EMU_OBJ)
+
+# A kernel for the emulator: plainly, and with every access reported to the detector.
+KERNEL    = $(CXX) -x c++ -std=c++17 -O2 -ffp-contract=off -fno-math-errno -fno-exceptions -fno-rtti -fstack-clash-protection -fPIC -Wall -Wextra -Wno-unknown-pragmas -DFLASHULP_EMULATED -I. -MMD -MP -c -o $@ $<
+$(B)/%.emulated.o: %.cu $(B)/FLAGS.setting
+	@mkdir -p $(@D)
+	$(KERNEL) $(CFLAGS)
+$(B)/%.checked.o: %.cu $(B)/FLAGS.setting
+	@mkdir -p $(@D)
+	$(KERNEL) $(filter-out -fsanitize% -fno-sanitize%,$(CFLAGS)) -fsanitize=thread -DFLASHULP_CHECKED
+
+KERNEL_O := $(KERNELS:%.cu=$(B)/%.emulated.o) $(KERNELS:%.cu=$(B)/%.checked.o) $(B)/libemulator.a
+$(B)/flashulp-gpu: $(GPU_OBJ) $(B)/gpu/target_emulator.o $(KERNEL_O) $(B)/libflashulp.a
+	$(CC) $(ALL) -o $@ $^ -lgsl -lgslcblas $(LDLIBS)
+
+## make gpu        build/flashulp-gpu-device, our CUDA kernels for GPUs, where nvcc is: 7 minutes
+gpu: $(GPU_OBJ) $(B)/libflashulp.a ; @gpu/device.sh $(B) $^
+
+# test_emulator*_checked take the kernels that report, the others the plain ones.
+$(EMULATED): $(B)/libemulator.a
+$(EMULATED): LDLIBS := $(B)/libemulator.a $(B)/libflashulp.a $(LDLIBS)
+$(filter-out %_checked,$(EMULATED)): $(patsubst %.cu,$(B)/%.emulated.o,$(wildcard tests/emulated/*.cu))
+$(filter %_checked,$(EMULATED)): $(patsubst %.cu,$(B)/%.checked.o,$(wildcard tests/emulated/*.cu))
+
+$(B)/tests/bench/bench_emulator: $(addprefix $(B)/gpu/,launch.o pair.o target_emulator.o) $(B)/simulator/inputs.o $(KERNEL_O)
+$(B)/tests/bench/bench_emulator: LDLIBS := $(B)/libemulator.a $(B)/libflashulp.a -lgsl -lgslcblas $(LDLIBS)
