@@ -6,7 +6,6 @@ KERNELS  := $(wildcard gpu/kernels/*.cu)
 EMULATED := $(patsubst tests/%.c,$(B)/tests/%,$(wildcard tests/test_emulator*.c))
 ifeq (,$(shell command -v $(CXX) 2>/dev/null))
 TESTS    := $(filter-out $(EMULATED),$(TESTS))
-BENCHES  := $(filter-out %/bench_emulator,$(BENCHES))
 .PHONY: no-gpu
 all: no-gpu
 no-gpu: ; @echo "skipped: CUDA kernels on the emulator need a C++ compiler: apt-get install g++"
@@ -38,5 +37,4 @@ $(EMULATED): LDLIBS := $(B)/libemulator.a $(B)/libflashulp.a $(LDLIBS)
 $(filter-out %_checked,$(EMULATED)): $(patsubst %.cu,$(B)/%.emulated.o,$(wildcard tests/emulated/*.cu))
 $(filter %_checked,$(EMULATED)): $(patsubst %.cu,$(B)/%.checked.o,$(wildcard tests/emulated/*.cu))
 
-$(B)/tests/bench/bench_emulator: $(addprefix $(B)/gpu/,launch.o pair.o target_emulator.o) $(B)/simulator/inputs.o $(KERNEL_O)
-$(B)/tests/bench/bench_emulator: LDLIBS := $(B)/libemulator.a $(B)/libflashulp.a -lgsl -lgslcblas $(LDLIBS)
+$(B)/tests/bench/bench_emulator: $(B)/libemulator.a
