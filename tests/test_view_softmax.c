@@ -178,7 +178,10 @@ static void test_parameters(void **state)
     opened(&c, "fa2-4");
     assert_int_equal(c.scene.kind->parameters(&c.scene, p), 3);
     assert_string_equal(p[0].value, "fp32");
-    assert_true(c.scene.kind->change(&c.scene, 0, 1, 0, &why));
+    struct scene changed;
+    assert_true(c.scene.kind->change(&c.scene, 0, 1, 0, &changed, &why));
+    c.scene.kind->close(&c.scene);
+    c.scene = changed;
     c.scene.kind->parameters(&c.scene, p);
     assert_string_equal(p[0].value, "gpu-bf16");
     char *command = view_command(&c.view, &c.scene, 3);

@@ -26,7 +26,7 @@ struct frame_state {
     bool playing, help;
     int parameter;         /* that the keyboard has */
     double zoom, pan_x, pan_y; /* of the stage; zoom 1: fits */
-    char notice[160];      /* one line in place of the keys, or "" */
+    char notice[200];      /* one line in place of the keys, or "" */
 };
 struct frame_state frame_start(void);
 

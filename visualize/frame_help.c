@@ -14,7 +14,7 @@ static const struct {
             {"Up, Down", "choose a parameter"},
             {"[, ]", "change it"},
             {"wheel; Z, Shift Z", "zoom in, out, at the pointer; in the middle"},
-            {"drag; W A S E", "move the stage"},
+            {"drag; Shift arrows", "move the stage"},
             {"F", "fit the stage"},
             {"click; K, Shift K", "keep a number through time; the next number, the one before"},
             {"Escape", "let go of it; close this"},

@@ -21,6 +21,8 @@ int main(int argc, char **argv)
     if (!view_read(&v, &why) || !view_it(&v, &why)) {
         fprintf(stderr, "flashulp view: %s\n", why.text);
         status = 2;
+    } else if (v.failed) {
+        status = 2;
     } else if (fflush(stdout) != 0 || ferror(stdout)) {
         fprintf(stderr, "flashulp view: the output cannot be written: %s\n",
                 strerror(errno != 0 ? errno : EIO));

@@ -80,10 +80,10 @@ struct scene_kind {
     void (*describe)(const struct scene *s, double time, char **text);
     bool (*inspect)(const struct scene *s, int what, int time, struct inspection *i);
     int (*parameters)(const struct scene *s, struct parameter p[PARAMETER_MOST]);
-    /* A step of it down (-1) or up (1), or to a place of its slider (direction 0); false: it stays
-       as it is. */
-    bool (*change)(struct scene *s, int parameter, int direction, double place,
-                   struct message *why);
+    /* Another scene, with the parameter a step down (-1) or up (1), or at a place of its slider
+       (direction 0); the old one stays as it is.  False: refused, nothing is made. */
+    bool (*change)(const struct scene *s, int parameter, int direction, double place,
+                   struct scene *changed, struct message *why);
     /* Words that a command wants beside the scenario's, to show the scene as it is now. */
     void (*arguments)(const struct scene *s, char **text);
 };

@@ -430,12 +430,11 @@ static int softmax_parameters(const struct scene *scene, struct parameter p[PARA
     return LIVE;
 }
 
-static bool softmax_change(struct scene *scene, int n, int direction, double place,
-                           struct message *why)
+static bool softmax_change(const struct scene *scene, int n, int direction, double place,
+                           struct scene *changed, struct message *why)
 {
-    struct softmax_view *v = scene->story;
+    const struct softmax_view *v = scene->story;
     struct parameter p[PARAMETER_MOST];
-    struct scene changed = *scene;
     int at = -1;
     (void)place;
     if (n < 0 || n >= softmax_parameters(scene, p))
@@ -445,11 +444,8 @@ static bool softmax_change(struct scene *scene, int n, int direction, double pla
             at = i;
     at = at < 0 ? 0 : (at + direction + live[n].count) % live[n].count;
     struct scenario s = with(&v->scenario, live[n].option, (char *)(uintptr_t)live[n].choice[at]);
-    if (!softmax_open(&changed, &s, NULL, why))
-        return false;
-    softmax_close(scene);
-    *scene = changed;
-    return true;
+    *changed = *scene;
+    return softmax_open(changed, &s, NULL, why);
 }
 
 static void softmax_arguments(const struct scene *scene, char **text)

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "simulator/report.h"
 #include "simulator/scenario_parts.h"
@@ -243,6 +244,28 @@ static bool show_without(const struct view *v, struct message *why)
     return ok;
 }
 
+void view_free_name(const char *stem, char *path, size_t room)
+{
+    int n = 1;
+    do
+        snprintf(path, room, n == 1 ? "flashulp-%s.png" : "flashulp-%s-%d.png", stem, n);
+    while (access(path, F_OK) == 0 && ++n < 1000);
+}
+
+/* No display: a picture, and the word that it is there. */
+static bool instead_of_window(struct view *v, struct message *why)
+{
+    char path[64];
+    struct message no_display = *why;
+    view_free_name(scene_info(v->scene)->name, path, sizeof path);
+    text_append(&v->scenario.value[OPTION_OUTPUT], "%s", path);
+    v->scenario.given[OPTION_OUTPUT] = true;
+    if (!show_without(v, why))
+        return false;
+    printf("%s; the picture is in %s\n", no_display.text, path);
+    return true;
+}
+
 bool view_it(struct view *v, struct message *why)
 {
     bool frames = v->scenario.given[OPTION_FRAMES];
@@ -250,5 +273,10 @@ bool view_it(struct view *v, struct message *why)
         return refuse(why, "--frames goes with --render f_%%04d.png");
     if (!report_check_outputs(&v->scenario, "png svg", NULL, 0, why))
         return false;
-    return show_without(v, why);
+    if (v->scenario.given[OPTION_OUTPUT] || v->scenario.given[OPTION_DESCRIBE] ||
+        v->scenario.given[OPTION_JSON])
+        return show_without(v, why);
+    if (window_run(v, why))
+        return true;
+    return instead_of_window(v, why);
 }

@@ -10,6 +10,8 @@ struct view {
     enum scene_id scene;
     enum theme theme;
     int width, height; /* of pictures and of the window, in pixels */
+    int most_frames;   /* after which the window closes; 0: the reader closes it */
+    bool failed;       /* the window closed because nothing could be opened; it was said */
 };
 
 /* Fills v from v->scenario: scene, theme, size, the default problem. */
@@ -30,7 +32,10 @@ char *view_description(const struct scene *s, double time);
 bool view_picture(const struct view *v, const struct scene *s, const struct frame_state *f,
                   const char *path, bool force, struct message *why);
 
-/* The window (window.c).  False, before anything is shown: there is no display. */
-bool window_run(struct view *v, double time, struct message *why);
+/* "flashulp-STEM.png", or with a number where that is taken. */
+void view_free_name(const char *stem, char *path, size_t room);
+
+/* The window (window.c), until it is closed.  False, before anything is shown: no display. */
+bool window_run(struct view *v, struct message *why);
 
 #endif
