@@ -49,14 +49,14 @@ static bool start_server(void)
         if (freopen("/dev/null", "w", stderr) == NULL)
             _exit(1);
         execlp("Xvfb", "Xvfb", "-displayfd", descriptor, "-screen", "0", "1280x720x24", "-fbdir",
-               run.folder, "-nolisten", "tcp", (char *)NULL);
+               run.folder, "-nolisten", "tcp", "-noreset", (char *)NULL);
         _exit(1);
     }
     close(number[1]);
-    ssize_t got = read(number[0], digits, sizeof digits - 1);
+    for (size_t at = 0; at + 1 < sizeof digits && strchr(digits, '\n') == NULL; at++)
+        if (read(number[0], digits + at, 1) != 1) /* in pieces; closing early would kill it */
+            return false;
     close(number[0]);
-    if (got <= 0)
-        return false;
     snprintf(run.display, sizeof run.display, ":%d", atoi(digits));
     setenv("DISPLAY", run.display, 1);
     return true;
@@ -82,13 +82,26 @@ static bool start_viewer(void)
     return true;
 }
 
+/* What xdotool said last. */
+static const char *said(void)
+{
+    static char text[200];
+    char path[96];
+    snprintf(path, sizeof path, "%s/said", run.folder);
+    FILE *in = fopen(path, "r");
+    text[in != NULL ? fread(text, 1, sizeof text - 1, in) : 0] = 0;
+    if (in != NULL)
+        fclose(in);
+    return text;
+}
+
 static void act(const char *words)
 {
     char command[256];
-    snprintf(command, sizeof command, "xdotool %s >/dev/null 2>&1", words);
+    snprintf(command, sizeof command, "xdotool %s >/dev/null 2>%s/said", words, run.folder);
     for (int tries = 0; system(command) != 0; tries++) { /* the server may not listen yet */
-        if (tries == 40)
-            fail_msg("xdotool %s fails", words);
+        if (tries == 60)
+            fail_msg("xdotool %s fails on display %s: %s", words, run.display, said());
         pause_ms(50);
     }
 }
