@@ -1,6 +1,6 @@
-/* bench.c: `flashulp-gpu bench`: forward kernels on a GPU, TFLOP/s and the share of what mma.sync can
-   do by itself; on the emulator, time and what it counted.  `trace`: the emulator's counters of one
-   launch. */
+/* bench.c: `flashulp-gpu bench`: forward kernels on a GPU, TFLOP/s and the share of what mma.sync
+   can do by itself; on the emulator, time and what it counted.  `trace`: the emulator's counters
+   of one launch. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -56,8 +56,8 @@ static bool time_kernel(enum gpu_kernel k, struct timing *t, int rounds, struct 
 static struct timing prepare(int heads, int N, int D, bool causal)
 {
     size_t elements = (size_t)heads * (size_t)N * (size_t)D;
-    uint16_t *x = malloc(elements * sizeof *x), *q = dev_alloc(2 * elements), *k = dev_alloc(2 * elements),
-             *v = dev_alloc(2 * elements);
+    uint16_t *x = malloc(elements * sizeof *x), *q = dev_alloc(2 * elements),
+             *k = dev_alloc(2 * elements), *v = dev_alloc(2 * elements);
     uint32_t seed = 1;
     if (x == NULL || q == NULL || k == NULL || v == NULL)
         abort();
@@ -70,10 +70,19 @@ static struct timing prepare(int heads, int N, int D, bool causal)
         dev_copy_in(to[i], x, 2 * elements);
     }
     free(x);
-    struct attention_args a = {.q = q, .k = k, .v = v, .o = dev_alloc(2 * elements),
-                               .lse = dev_alloc((size_t)heads * (size_t)N * 4), .batch = 1,
-                               .heads_q = heads, .heads_kv = heads, .rows = N, .keys = N, .D = D,
-                               .scale = 0.125f, .causal = causal};
+    struct attention_args a = {.q = q,
+                               .k = k,
+                               .v = v,
+                               .o = dev_alloc(2 * elements),
+                               .lse = dev_alloc((size_t)heads * (size_t)N * 4),
+                               .batch = 1,
+                               .heads_q = heads,
+                               .heads_kv = heads,
+                               .rows = N,
+                               .keys = N,
+                               .D = D,
+                               .scale = 0.125f,
+                               .causal = causal};
     double pairs = causal ? 0.5 * N * (N + 1.0) : (double)N * N;
     return (struct timing){a, 4.0 * heads * pairs * D, 0};
 }
@@ -103,7 +112,8 @@ static bool bench_shape(int heads, int N, int D, bool causal, double peak, struc
                    gpu_kernel_info((enum gpu_kernel)k)->name, heads, N, D, causal ? "causal" : "",
                    hw ? "hw" : "poly", 1e3 * t.best);
             if (peak > 0)
-                printf(" %8.2f TFLOP/s %5.1f %%", 1e-12 * t.flops / t.best, 100 * t.flops / t.best / peak);
+                printf(" %8.2f TFLOP/s %5.1f %%", 1e-12 * t.flops / t.best,
+                       100 * t.flops / t.best / peak);
             puts("");
             fflush(stdout);
         }
@@ -127,10 +137,12 @@ int verb_bench(int argc, char **argv)
         return gpu_refused("bench", &why);
     printf("on %s\n", target_name());
     if (emulated)
-        printf("no GPU was asked: these are times of a CPU that plays one.  On a GPU: TFLOP/s, and the\n"
+        printf("no GPU was asked: these are times of a CPU that plays one.  On a GPU: TFLOP/s, and "
+               "the\n"
                "share of what mma.sync does out of registers\n");
     else
-        printf("mma.sync m16n8k16 out of registers: %.4g TFLOP/s; %% is the share of that\n", 1e-12 * peak);
+        printf("mma.sync m16n8k16 out of registers: %.4g TFLOP/s; %% is the share of that\n",
+               1e-12 * peak);
     bool ok = emulated ? bench_shape(4, 128, 64, false, peak, &why)
                        : bench_shape(16, 8192, 128, false, peak, &why) &&
                              bench_shape(16, 8192, 128, true, peak, &why) &&

@@ -41,7 +41,9 @@ static void say(const struct tally *t, const char *line)
 static bool asked_of(const struct problem_row *row, enum gpu_kernel k)
 {
     unsigned flags = gpu_kernel_info(k)->flags;
-    unsigned want = flags & GPU_DECODES ? ASK_DECODES : flags & GPU_BACKWARD ? ASK_BACKWARD : ASK_FORWARD;
+    unsigned want = flags & GPU_DECODES    ? ASK_DECODES
+                    : flags & GPU_BACKWARD ? ASK_BACKWARD
+                                           : ASK_FORWARD;
     return row->kernels & want;
 }
 
@@ -72,8 +74,11 @@ static char *again(const struct gpu_pair *p, const struct problem_row *row, enum
 static void check_schedule(struct tally *t, const struct gpu_pair *p, const struct problem_row *row,
                            enum schedule s, const struct gpu_output *want)
 {
-    struct target_settings target = {.schedule = s, .seed = 1, .unit = p->unit,
-                                     .blocks_ascend = gpu_kernel_info(p->kernel)->flags & GPU_ATOMIC};
+    struct target_settings target = {.schedule = s,
+                                     .seed = 1,
+                                     .unit = p->unit,
+                                     .blocks_ascend =
+                                         gpu_kernel_info(p->kernel)->flags & GPU_ATOMIC};
     struct gpu_output got;
     struct message why;
     char what[160], differs[256];
@@ -118,12 +123,12 @@ static bool row_inside(const struct gpu_pair *p, const struct head *h, int64_t r
     return inside;
 }
 
-static void check_certified(struct tally *t, const struct gpu_pair *p, const struct problem_row *row,
-                            const struct gpu_output *o)
+static void check_certified(struct tally *t, const struct gpu_pair *p,
+                            const struct problem_row *row, const struct gpu_output *o)
 {
     const struct problem *x = &p->input.problem;
     bool inside = true;
-    for (int64_t n = 0; n < problem_units(x); n += problem_units(x) > 2 ? 3 : 1) {
+    for (int64_t n = 0; n<problem_units(x); n += problem_units(x)> 2 ? 3 : 1) {
         struct head h = problem_head(x, n);
         int64_t rows[] = {0, h.Nq / 2, h.Nq - 1};
         for (int i = 0; i < (h.Nq > 2 ? 3 : 1); i++)
@@ -181,7 +186,8 @@ static void check_kernel(struct tally *t, enum gpu_kernel k, bool quick)
     static const char *const units[] = {NULL, "sm80", "sm90"};
     const unsigned all = target_is_emulator() ? (1u << SCHEDULES) - 1 : 1u << SCHEDULE_PLAIN;
     bool tensor = gpu_kernel_info(k)->flags & GPU_TENSOR;
-    int ways = tensor && target_is_emulator() ? 3 : 1, failed_before = t->failed, before = t->passed;
+    int ways = tensor && target_is_emulator() ? 3 : 1, failed_before = t->failed,
+        before = t->passed;
     char line[128];
     for (int i = 0; i < PROBLEMS; i++) {
         const struct problem_row *row = &problems[i];

@@ -1,7 +1,7 @@
 /* gpu.h: the verbs of flashulp-gpu, one file each.
 
-   A verb gets the words after its name; it returns the exit status: 0 yes or done, 1 no, 2 bad usage
-   or input, after one sentence on the error output. */
+   A verb gets the words after its name; it returns the exit status: 0 yes or done, 1 no, 2 bad
+   usage or input, after one sentence on the error output. */
 #ifndef FLASHULP_GPU_H
 #define FLASHULP_GPU_H
 
@@ -21,9 +21,9 @@ int gpu_refused(const char *verb, const struct message *why);
 struct gpu_words {
     enum gpu_kernel kernel; /* --kernel, or fa2 */
     bool kernel_given, quick, json, pair;
-    const char *unit;       /* --accumulate: "sm90"; NULL: fp32 chains */
+    const char *unit; /* --accumulate: "sm90"; NULL: fp32 chains */
     struct target_settings target;
-    const char *rest[64];   /* the words that are left: a problem */
+    const char *rest[64]; /* the words that are left: a problem */
     int count;
 };
 bool gpu_words_read(struct gpu_words *w, int argc, char **argv, struct message *why);

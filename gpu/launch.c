@@ -1,4 +1,5 @@
-/* launch.c: a problem taken to the device, a kernel run on it, its outputs fetched; and the pair's. */
+/* launch.c: a problem taken to the device, a kernel run on it, its outputs fetched; and the
+   pair's. */
 #include "gpu/launch.h"
 
 #include <stdio.h>
@@ -86,12 +87,20 @@ static bool prepare(const struct gpu_pair *p, struct arrays *x, struct attention
              array_new(&x->dq, rows * problem->D, sizeof(uint16_t), why) &&
              array_new(&x->dk, tensor_elements(&problem->k), sizeof(uint16_t), why) &&
              array_new(&x->dv, tensor_elements(&problem->v), sizeof(uint16_t), why);
-    *a = (struct attention_args){
-        .q = x->q.device, .k = x->k.device, .v = x->v.device, .o = x->o.device, .lse = x->lse.device,
-        .batch = (int)problem->B, .heads_q = (int)problem->Hq, .heads_kv = (int)problem->Hkv,
-        .rows = (int)problem->Nq, .keys = (int)problem->Nk, .D = (int)problem->D,
-        .scale = (float)real_value(&real, true), .causal = problem->mask.causal,
-        .half = f == FORMAT_FP16};
+    *a = (struct attention_args){.q = x->q.device,
+                                 .k = x->k.device,
+                                 .v = x->v.device,
+                                 .o = x->o.device,
+                                 .lse = x->lse.device,
+                                 .batch = (int)problem->B,
+                                 .heads_q = (int)problem->Hq,
+                                 .heads_kv = (int)problem->Hkv,
+                                 .rows = (int)problem->Nq,
+                                 .keys = (int)problem->Nk,
+                                 .D = (int)problem->D,
+                                 .scale = (float)real_value(&real, true),
+                                 .causal = problem->mask.causal,
+                                 .half = f == FORMAT_FP16};
     return ok;
 }
 
@@ -106,10 +115,15 @@ static bool run_decode(const struct gpu_pair *p, const struct kernel_entries *ke
         !array_new(&x->part_m, records, sizeof(float), why) ||
         !array_new(&x->part_l, records, sizeof(float), why))
         return false;
-    struct decode_args d = {.a = a, .merge = merge_of(c.merge), .splits = c.grouping.splits,
-                            .round_robin = c.grouping.round_robin, .sum_rounded = c.sum_rounded,
-                            .narrow = narrow, .part_o = x->part_o.device,
-                            .part_m = x->part_m.device, .part_l = x->part_l.device};
+    struct decode_args d = {.a = a,
+                            .merge = merge_of(c.merge),
+                            .splits = c.grouping.splits,
+                            .round_robin = c.grouping.round_robin,
+                            .sum_rounded = c.sum_rounded,
+                            .narrow = narrow,
+                            .part_o = x->part_o.device,
+                            .part_m = x->part_m.device,
+                            .part_l = x->part_l.device};
     if (!c.grouping.round_robin) /* groups of as many tiles, perhaps fewer at the end */
         d.tiles_each = c.grouping.tiles;
     kernels->decode(d);
@@ -121,7 +135,10 @@ static void run_backward(const struct gpu_pair *p, const struct kernel_entries *
                          const struct arrays *x, struct attention_args a)
 {
     bool atomic = gpu_kernel_info(p->kernel)->flags & GPU_ATOMIC;
-    struct backward_args b = {.a = a, .d_o = x->dO.device, .dq = x->dq.device, .dk = x->dk.device,
+    struct backward_args b = {.a = a,
+                              .d_o = x->dO.device,
+                              .dq = x->dq.device,
+                              .dk = x->dk.device,
                               .dv = x->dv.device,
                               .copies = atomic ? 0 : p->simulation.choices.dq_copies};
     kernels->forward[GPU_FA2](a);
@@ -172,7 +189,7 @@ static void sizes(const struct gpu_pair *p, struct gpu_output *o)
     o->keys = problem->B * problem->Hkv * problem->Nk * problem->D;
 }
 
-/* The emulator's and the simulator's time is a processor's; a GPU's goes by the clock on the wall. */
+/* The emulator's and the simulator's time is a processor's; a GPU's goes by the wall clock. */
 static double seconds_now(void)
 {
     struct timespec t;

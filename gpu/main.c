@@ -32,7 +32,8 @@ int gpu_refused(const char *verb, const struct message *why)
 static void front_page(void)
 {
     printf("flashulp-gpu - FlashAttention in CUDA, checked against the simulator to the bit\n\n"
-           "usage: flashulp-gpu VERB [PROBLEM] [options]\nruns on %s\n\n", target_name());
+           "usage: flashulp-gpu VERB [PROBLEM] [options]\nruns on %s\n\n",
+           target_name());
     for (int i = 0; i < VERBS; i++)
         printf("  %-7s %s\n", verbs[i].name, verbs[i].meaning);
     printf("\n"

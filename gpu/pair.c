@@ -42,7 +42,8 @@ bool gpu_kernel_from_name(const char *name, enum gpu_kernel *k, struct message *
     const char *near = nearest_name(name, names, GPU_KERNELS);
     return near != NULL
                ? refuse(why, "no kernel of ours is named %.40s; did you mean %s?", name, near)
-               : refuse(why, "no kernel of ours is named %.40s; flashulp-gpu list names them", name);
+               : refuse(why, "no kernel of ours is named %.40s; flashulp-gpu list names them",
+                        name);
 }
 
 static int shared_bytes(enum gpu_kernel k, int D)
@@ -62,10 +63,12 @@ bool gpu_fits(enum gpu_kernel k, int64_t D, bool half, struct message *why)
 {
     int needs = shared_bytes(k, (int)D), has = target_shared_bytes();
     if (needs > has)
-        return refuse(why, "%s: head size %lld takes %d bytes of shared memory; a block of %s has %d",
+        return refuse(why,
+                      "%s: head size %lld takes %d bytes of shared memory; a block of %s has %d",
                       kernels[k].name, (long long)D, needs, target_name(), has);
     if (!half && target_unit() != NULL && strcmp(target_unit(), "sm75") == 0)
-        return refuse(why, "%s: an sm_75 has no bf16; fp16 is right (--dtype fp16)", kernels[k].name);
+        return refuse(why, "%s: an sm_75 has no bf16; fp16 is right (--dtype fp16)",
+                      kernels[k].name);
     return true;
 }
 
@@ -74,11 +77,13 @@ static bool takes_shape(enum gpu_kernel k, const struct problem *p, struct messa
     const char *name = kernels[k].name;
     int64_t group = p->Hkv > 0 ? p->Hq / p->Hkv : 0, most = INT32_MAX / 4;
     if (p->D != 32 && p->D != 64 && p->D != 128 && p->D != 256)
-        return refuse(why, "%s: head size %lld; 32, 64, 128 or 256 is right", name, (long long)p->D);
+        return refuse(why, "%s: head size %lld; 32, 64, 128 or 256 is right", name,
+                      (long long)p->D);
     if (p->B * p->Hq == 0 || p->Nq == 0)
         return refuse(why, "%s: there is no query; at least one is right", name);
     if (p->B > 65535 || p->Hq > 65535 || p->Nq > most / p->D || p->Nk > most / p->D)
-        return refuse(why, "%s: 65,535 batches or heads and %lld rows of head size %lld are the most",
+        return refuse(why,
+                      "%s: 65,535 batches or heads and %lld rows of head size %lld are the most",
                       name, (long long)(most / p->D), (long long)p->D);
     if (kernels[k].flags & GPU_DECODES && p->Nq != 1)
         return refuse(why, "%s: %lld queries a head; one is right", name, (long long)p->Nq);
@@ -100,7 +105,8 @@ static bool takes(enum gpu_kernel k, const struct scenario_input *in, struct mes
     if (p->mask.left >= 0 || (p->mask.right >= 0 && !p->mask.causal))
         return refuse(why, "%s: it has no window; leave out --window", name);
     if (p->mask.align == ALIGN_TOP_LEFT)
-        return refuse(why, "%s: causal is aligned to the bottom right; leave out --causal-align", name);
+        return refuse(why, "%s: causal is aligned to the bottom right; leave out --causal-align",
+                      name);
     if (p->cu_q != NULL)
         return refuse(why, "%s: it takes no packed sequences; leave out --cu-seqlens", name);
     if (p->tiles > 0)
@@ -141,6 +147,23 @@ static void add_words(struct words *w, const char *text, int64_t D)
     }
 }
 
+/* A problem, and what of run's options goes with our kernels. */
+static bool words_fit(const struct scenario *s, struct message *why)
+{
+    static const enum option ours[] = {OPTION_SPLITS, OPTION_GROUP_TOKENS, OPTION_GROUPING, OPTION_DO,
+                                       OPTION_OUT,    OPTION_LSE,          OPTION_DQ,       OPTION_DK,
+                                       OPTION_DV,     OPTION_FORCE};
+    for (int o = 0; o < OPTION_COUNT; o++) {
+        bool fits = option_info((enum option)o)->groups & GROUP_PROBLEM;
+        for (size_t i = 0; i < sizeof ours / sizeof *ours; i++)
+            fits = fits || ours[i] == (enum option)o;
+        if (s->given[o] && !fits)
+            return refuse(why, "%s is not for our kernels: what they compute, and how, is fixed "
+                               "(flashulp-gpu list)", option_info((enum option)o)->name);
+    }
+    return true;
+}
+
 /* The head size, before the pair can be written: of the words alone. */
 static bool head_size(const char *const *words, int count, int64_t *D, struct message *why)
 {
@@ -149,7 +172,7 @@ static bool head_size(const char *const *words, int count, int64_t *D, struct me
     const struct command_info *run = command_info(COMMAND_RUN);
     if (!scenario_parse(&s, run->name, run->groups, count, (char **)words, why))
         return false;
-    bool ok = scenario_problem(&s, &in, why);
+    bool ok = words_fit(&s, why) && scenario_problem(&s, &in, why);
     if (ok) {
         *D = in.problem.D;
         scenario_input_free(&in);

@@ -1,7 +1,7 @@
 /* probe.c: `flashulp-gpu probe`: what the hardware computes where no source says.
 
-   mma: random operands through one tensor-core instruction, against every unit of mma.def.  ex2, lg2,
-   rcp: the approximate function of every input, as a table that --special table:FILE loads
+   mma: random operands through one tensor-core instruction, against every unit of mma.def.  ex2,
+   lg2, rcp: the approximate function of every input, as a table that --special table:FILE loads
    (simulator/special_table.h). */
 #include <inttypes.h>
 #include <math.h>
@@ -65,7 +65,8 @@ static void draw_operands(struct operands *o, enum format f)
 static bool run_rows(struct operands *o, bool half, struct message *why)
 {
     size_t words = sizeof o->a, floats = sizeof o->c;
-    void *a = dev_alloc(words), *b = dev_alloc(words), *c = dev_alloc(floats), *d = dev_alloc(floats);
+    void *a = dev_alloc(words), *b = dev_alloc(words), *c = dev_alloc(floats),
+         *d = dev_alloc(floats);
     bool ok = a != NULL && b != NULL && c != NULL && d != NULL;
     if (!ok)
         return refuse(why, "no memory for %d rows", ROWS);
@@ -92,7 +93,8 @@ static uint32_t canonical_bits(float x)
 /* What an order's unit makes of row n. */
 static float model(const struct mma *m, const struct operands *o, int n, enum format f)
 {
-    struct mma_step s = mma_step_of(m, (struct mma_factor){f, 0}, (struct mma_factor){f, 0}, FORMAT_FP32);
+    struct mma_step s =
+        mma_step_of(m, (struct mma_factor){f, 0}, (struct mma_factor){f, 0}, FORMAT_FP32);
     float a[DEPTH], b[DEPTH], sum = o->c[n];
     for (int k = 0; k < DEPTH; k++) {
         a[k] = (float)format_decode(f, o->a[n][k]);
@@ -135,8 +137,10 @@ static int probe_mma(const struct gpu_words *w)
         }
         for (int n = 0; n < ROWS; n++)
             for (int byte = 0; byte < 4; byte++)
-                digest = (digest ^ (canonical_bits(o->d[n]) >> 8 * byte & 255)) * UINT64_C(0x100000001B3);
-        printf("%s, mma.sync m16n8k16: digest %016" PRIx64 "\n", format_info(formats[i])->name, digest);
+                digest = (digest ^ (canonical_bits(o->d[n]) >> 8 * byte & 255)) *
+                         UINT64_C(0x100000001B3);
+        printf("%s, mma.sync m16n8k16: digest %016" PRIx64 "\n", format_info(formats[i])->name,
+               digest);
         for (int u = 0; u < MMA_UNITS; u++) {
             char order[48];
             snprintf(order, sizeof order, "mma@%s", mma_unit_name((enum mma_unit)u));
@@ -164,7 +168,8 @@ static void put_number(unsigned char *to, uint64_t x, int bytes)
 static void right_results(enum probe_function fn, float *y, const float *x, size_t n)
 {
     if (fn != PROBE_RCP) {
-        special_cr(fn == PROBE_EX2 ? FUNCTION_EXP2 : FUNCTION_LOG2, FORMAT_FP32_FTZ, false, y, x, n);
+        special_cr(fn == PROBE_EX2 ? FUNCTION_EXP2 : FUNCTION_LOG2, FORMAT_FP32_FTZ, false, y, x,
+                   n);
         return;
     }
     for (size_t i = 0; i < n; i++) {
@@ -184,8 +189,8 @@ static bool table_chunk(const struct table *t, uint64_t first, size_t n, float *
                         float *right, signed char *entry, struct message *why)
 {
     float *x = right + n;
-    gpu_function_probe((struct probe_args){.d = device, .count = (int64_t)n, .function = t->function,
-                                           .first = (uint32_t)first});
+    gpu_function_probe((struct probe_args){
+        .d = device, .count = (int64_t)n, .function = t->function, .first = (uint32_t)first});
     if (!target_finish(why))
         return false;
     dev_copy_out(got, device, n * sizeof *got);
@@ -197,14 +202,16 @@ static bool table_chunk(const struct table *t, uint64_t first, size_t n, float *
     for (size_t i = 0; i < n; i++) {
         int64_t s = steps(right[i], got[i]);
         if (s < -127 || s > 127)
-            return refuse(why, "input 0x%08X: %lld steps from the correct rounding; a byte holds 127",
+            return refuse(why,
+                          "input 0x%08X: %lld steps from the correct rounding; a byte holds 127",
                           (unsigned)(first + i), (long long)s);
         entry[i] = (signed char)s;
     }
     return true;
 }
 
-static void table_header(const struct table *t, unsigned char header[TABLE_HEADER_BYTES + TABLE_SECTION_BYTES])
+static void table_header(const struct table *t,
+                         unsigned char header[TABLE_HEADER_BYTES + TABLE_SECTION_BYTES])
 {
     static const char *const names[] = {"ex2", "lg2", "rcp"};
     unsigned char *section = header + TABLE_HEADER_BYTES;
@@ -215,7 +222,8 @@ static void table_header(const struct table *t, unsigned char header[TABLE_HEADE
     put_number(header + 48, TABLE_HEADER_BYTES + TABLE_SECTION_BYTES + t->count, 8);
     snprintf((char *)header + 64, 16, "%s", target_unit() != NULL ? target_unit() : "none");
     snprintf((char *)header + 80, 64, "%.63s", target_name());
-    snprintf((char *)header + 144, 64, "%.63s", target_is_emulator() ? "no GPU was probed" : "flashulp-gpu probe");
+    snprintf((char *)header + 144, 64, "%.63s",
+             target_is_emulator() ? "no GPU was probed" : "flashulp-gpu probe");
     memcpy(section, names[t->function], 3);
     put_number(section + 8, TABLE_RANGE, 4);
     put_number(section + 12, 1, 4);
@@ -231,7 +239,8 @@ static bool write_entries(const struct table *t, FILE *file, struct message *why
     enum { CHUNK = 1 << 22 };
     unsigned char header[TABLE_HEADER_BYTES + TABLE_SECTION_BYTES];
     struct sha256 hash;
-    float *device = dev_alloc(CHUNK * sizeof *device), *room = malloc(3 * (size_t)CHUNK * sizeof *room);
+    float *device = dev_alloc(CHUNK * sizeof *device),
+          *room = malloc(3 * (size_t)CHUNK * sizeof *room);
     signed char *entry = malloc(CHUNK);
     bool ok = device != NULL && room != NULL && entry != NULL;
     if (!ok)
@@ -286,7 +295,8 @@ static bool read_table(const struct gpu_words *w, struct table *t, bool *force, 
                 return false;
             t->count = (uint64_t)x;
         } else {
-            return refuse(why, "%.40s: -o FILE, --first N, --count N and --force are all it takes", w->rest[i]);
+            return refuse(why, "%.40s: -o FILE, --first N, --count N and --force are all it takes",
+                          w->rest[i]);
         }
         i++;
     }
@@ -295,8 +305,9 @@ static bool read_table(const struct gpu_words *w, struct table *t, bool *force, 
     if (t->count > (UINT64_C(1) << 32) - t->first)
         t->count = (UINT64_C(1) << 32) - t->first;
     if (target_is_emulator() && t->count > 1 << 20)
-        return refuse(why, "the emulator has no such instruction, only a stand-in whose bits say nothing: "
-                           "run this where a GPU is (make gpu), or try the format with --count 1000");
+        return refuse(
+            why, "the emulator has no such instruction, only a stand-in whose bits say nothing: "
+                 "run this where a GPU is (make gpu), or try the format with --count 1000");
     return true;
 }
 

@@ -36,10 +36,17 @@ static void add_shape(struct report *r, const struct problem *p)
     json_whole(shape, NULL, p->D);
 }
 
-/* The pair's words, as a command. */
+/* The pair's words, as a command; where this kernel's outputs go is no part of them. */
 static char *pair_command(const struct gpu_pair *p)
 {
-    return scenario_command(&p->scenario);
+    static const enum option files[] = {OPTION_OUT, OPTION_LSE, OPTION_DQ,
+                                        OPTION_DK,  OPTION_DV,  OPTION_FORCE};
+    struct scenario s = p->scenario;
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        s.value[files[i]] = NULL;
+        s.given[files[i]] = false;
+    }
+    return scenario_command(&s);
 }
 
 /* Runs the pair; true when every bit agrees. */
@@ -59,6 +66,44 @@ static bool add_pair(struct report *r, const struct gpu_pair *p, const struct gp
     json_whole(r->json, "differ", d.count);
     json_real(r->json, "pair_seconds", want.seconds);
     gpu_output_free(&want);
+    return true;
+}
+
+/* --out, --lse, --dq, --dk, --dv: the words as they are. */
+static bool write_outputs(const struct gpu_pair *p, const struct gpu_output *o, struct message *why)
+{
+    const struct problem *x = &p->input.problem;
+    const struct scenario *s = &p->scenario;
+    enum format f = p->input.input_format;
+    const struct {
+        enum option option;
+        const void *words;
+        enum format format;
+        int64_t heads, rows;
+    } files[] = {{OPTION_OUT, o->O, f, x->Hq, x->Nq},
+                 {OPTION_LSE, o->lse, FORMAT_FP32, x->Hq, x->Nq},
+                 {OPTION_DQ, o->dQ, f, x->Hq, x->Nq},
+                 {OPTION_DK, o->dK, f, x->Hkv, x->Nk},
+                 {OPTION_DV, o->dV, f, x->Hkv, x->Nk}};
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        struct tensor t;
+        int rank = files[i].option == OPTION_LSE ? 3 : 4;
+        const char *path = s->value[files[i].option];
+        if (path == NULL)
+            continue;
+        if (files[i].words == NULL)
+            return refuse(why, "%s: this kernel has no gradients; --kernel fa2-bwd has",
+                          option_info(files[i].option)->name);
+        if (!tensor_new(&t, files[i].format, rank,
+                        (int64_t[]){x->B, files[i].heads, files[i].rows, x->D}, why))
+            return false;
+        size_t each = files[i].format == FORMAT_FP32 ? sizeof(uint32_t) : sizeof(uint16_t);
+        memcpy(t.data, files[i].words, (size_t)tensor_elements(&t) * each);
+        bool ok = tensor_write_npy(path, &t, s->given[OPTION_FORCE], why);
+        tensor_free(&t);
+        if (!ok)
+            return false;
+    }
     return true;
 }
 
@@ -93,7 +138,7 @@ static bool run(const struct gpu_words *w, struct report *r, bool *equal, struct
         report_text(r, "digest %s   %.3f s\nits pair   ", digest, o.seconds);
         text_wrapped(&r->text, 11, 11, command);
         free(command);
-        ok = !w->pair || add_pair(r, &p, &o, equal, why);
+        ok = write_outputs(&p, &o, why) && (!w->pair || add_pair(r, &p, &o, equal, why));
     }
     gpu_output_free(&o);
     gpu_pair_free(&p);

@@ -26,10 +26,10 @@ const char *schedule_name(enum schedule s);
 struct target_settings {
     enum schedule schedule;
     uint64_t seed;
-    bool blocks_ascend;   /* whatever the schedule: for atomic adds */
-    bool statistics;      /* count what ordinary accesses do, in watched kernels */
-    bool hw;              /* weights by the hardware's 2^x, not by special_poly.h */
-    const char *unit;     /* the emulated tensor core, "sm90"; NULL: fp32 chains */
+    bool blocks_ascend; /* whatever the schedule: for atomic adds */
+    bool statistics;    /* count what ordinary accesses do, in watched kernels */
+    bool hw;            /* weights by the hardware's 2^x, not by special_poly.h */
+    const char *unit;   /* the emulated tensor core, "sm90"; NULL: fp32 chains */
 };
 
 /* The launch functions; `watched`: of the kernels that report every access. */
@@ -54,7 +54,8 @@ bool target_configure(const struct target_settings *s, struct message *why);
 /* What the emulator counted since the last configuration; a GPU: zeros. */
 struct target_counters {
     uint64_t blocks, threads, switches, barriers, mma, ldmatrix, copies, atomics;
-    uint64_t ldmatrix_passes, ldmatrix_ideal, shared_passes, shared_ideal, global_sectors, global_ideal;
+    uint64_t ldmatrix_passes, ldmatrix_ideal, shared_passes, shared_ideal, global_sectors,
+        global_ideal;
 };
 void target_count(struct target_counters *c);
 /* Waits for what was launched.  False: something went wrong, in words. */

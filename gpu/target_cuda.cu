@@ -69,7 +69,8 @@ int target_shared_bytes(void)
 bool target_configure(const struct target_settings *s, struct message *why)
 {
     return s->schedule == SCHEDULE_PLAIN ||
-           refuse(why, "--schedule %s is the emulator's; a GPU has its own", schedule_name(s->schedule));
+           refuse(why, "--schedule %s is the emulator's; a GPU has its own",
+                  schedule_name(s->schedule));
 }
 
 bool target_finish(struct message *why)

@@ -79,7 +79,8 @@ bool target_finish(struct message *why)
 void target_count(struct target_counters *c)
 {
     const struct emulator_counters *e = emulator_counters();
-    *c = (struct target_counters){e->blocks, e->threads, e->switches, e->barriers, e->mma, e->ldmatrix,
-                                  e->copies, e->atomics, e->ldmatrix_passes, e->ldmatrix_ideal,
-                                  e->shared_passes, e->shared_ideal, e->global_sectors, e->global_ideal};
+    *c = (struct target_counters){
+        e->blocks,        e->threads,      e->switches,       e->barriers,        e->mma,
+        e->ldmatrix,      e->copies,       e->atomics,        e->ldmatrix_passes, e->ldmatrix_ideal,
+        e->shared_passes, e->shared_ideal, e->global_sectors, e->global_ideal};
 }

@@ -13,10 +13,12 @@ static void add_count(struct report *r, const char *key, const char *what, uint6
 }
 
 /* "x 1.00" is as few as can be. */
-static void add_passes(struct report *r, const char *key, const char *what, uint64_t n, uint64_t ideal)
+static void add_passes(struct report *r, const char *key, const char *what, uint64_t n,
+                       uint64_t ideal)
 {
     char line[96];
-    snprintf(line, sizeof line, "%s (x %.2f of the least)", what, ideal > 0 ? (double)n / (double)ideal : 1.0);
+    snprintf(line, sizeof line, "%s (x %.2f of the least)", what,
+             ideal > 0 ? (double)n / (double)ideal : 1.0);
     add_count(r, key, line, n);
 }
 
@@ -27,9 +29,12 @@ static bool trace(const struct gpu_words *w, struct report *r, struct message *w
     struct target_counters c;
     struct target_settings t = w->target;
     t.statistics = true;
-    t.schedule = SCHEDULE_DETECTOR; /* ordinary accesses are counted by the kernels that report them */
+    t.schedule =
+        SCHEDULE_DETECTOR; /* ordinary accesses are counted by the kernels that report them */
     if (!target_is_emulator())
-        return refuse(why, "a GPU does not say what its lanes did; the emulator does (flashulp-gpu --emulate)");
+        return refuse(
+            why,
+            "a GPU does not say what its lanes did; the emulator does (flashulp-gpu --emulate)");
     if (!gpu_pair_new(&p, w->kernel, w->unit, w->count, w->rest, why))
         return false;
     bool ok = gpu_run_kernel(&p, &t, &o, why);
@@ -41,11 +46,14 @@ static bool trace(const struct gpu_words *w, struct report *r, struct message *w
         add_count(r, "barriers", "barriers of a block, by warp", c.barriers);
         add_count(r, "mma", "mma.sync", c.mma);
         add_count(r, "ldmatrix", "ldmatrix", c.ldmatrix);
-        add_passes(r, "ldmatrix_passes", "  passes over shared memory", c.ldmatrix_passes, c.ldmatrix_ideal);
+        add_passes(r, "ldmatrix_passes", "  passes over shared memory", c.ldmatrix_passes,
+                   c.ldmatrix_ideal);
         add_count(r, "copies", "cp.async, by lane", c.copies);
         add_count(r, "atomics", "atomic operations, by lane", c.atomics);
-        add_passes(r, "shared_passes", "other passes over shared memory", c.shared_passes, c.shared_ideal);
-        add_passes(r, "global_sectors", "sectors of global memory", c.global_sectors, c.global_ideal);
+        add_passes(r, "shared_passes", "other passes over shared memory", c.shared_passes,
+                   c.shared_ideal);
+        add_passes(r, "global_sectors", "sectors of global memory", c.global_sectors,
+                   c.global_ideal);
         add_count(r, "switches", "switches between lanes", c.switches);
         report_text(r, "digest %016llx\n", (unsigned long long)gpu_digest(&p, &o));
     }

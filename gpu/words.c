@@ -38,12 +38,15 @@ static bool read_unit(const char *word, const char **unit, struct message *why)
             *unit = mma_unit_name((enum mma_unit)u);
             return true;
         }
-    return refuse(why, "--accumulate %.40s: fp32, A100, H100 or a unit of flashulp list units, such as "
-                       "sm80, is right", word);
+    return refuse(why,
+                  "--accumulate %.40s: fp32, A100, H100 or a unit of flashulp list units, such as "
+                  "sm80, is right",
+                  word);
 }
 
 /* One option with a value; false, without a sentence in why->text, when it is none of ours. */
-static bool take_value(struct gpu_words *w, const char *word, const char *value, struct message *why)
+static bool take_value(struct gpu_words *w, const char *word, const char *value,
+                       struct message *why)
 {
     int64_t seed;
     why->text[0] = 0;
@@ -71,8 +74,8 @@ static bool take_value(struct gpu_words *w, const char *word, const char *value,
 
 bool gpu_words_read(struct gpu_words *w, int argc, char **argv, struct message *why)
 {
-    static const char *const valued[] = {"--kernel", "--accumulate", "--schedule", "--schedule-seed",
-                                         "--exp"};
+    static const char *const valued[] = {"--kernel", "--accumulate", "--schedule",
+                                         "--schedule-seed", "--exp"};
     enum { MOST = sizeof w->rest / sizeof *w->rest };
     memset(w, 0, sizeof *w);
     w->kernel = GPU_FA2;
@@ -99,9 +102,12 @@ bool gpu_words_read(struct gpu_words *w, int argc, char **argv, struct message *
             w->rest[w->count++] = argv[i];
     }
     if (w->target.hw && w->pair)
-        return refuse(why, "--exp hw has no pair: the bits of a GPU's 2^x are its own; leave out one of them");
+        return refuse(
+            why,
+            "--exp hw has no pair: the bits of a GPU's 2^x are its own; leave out one of them");
     if (target_unit() != NULL && w->unit != NULL)
-        return refuse(why, "--accumulate is the emulator's: this GPU sums as its own tensor core does");
+        return refuse(why,
+                      "--accumulate is the emulator's: this GPU sums as its own tensor core does");
     w->unit = target_unit() != NULL ? target_unit() : w->unit;
     w->target.unit = w->unit;
     w->target.blocks_ascend = gpu_kernel_info(w->kernel)->flags & GPU_ATOMIC;

@@ -64,6 +64,14 @@ matches 'trace: swizzled tiles have no bank conflicts' 'passes over shared memor
 matches 'trace: products' '^  mma\.sync +256$' "$said"
 matches 'bench says that no GPU was asked' '^no GPU was asked' "$(timeout 60 "$gpu" bench 2>&1 | head -n 3)"
 
+"$gpu" run --kernel fa2-bwd $problem 1,2,1,40,50,32 --do random:5 --out "$folder/o.npy" --lse "$folder/l.npy" --dq "$folder/dq.npy" --dk "$folder/dk.npy" --dv "$folder/dv.npy" >/dev/null
+"$build/flashulp" run $problem 1,2,1,40,50,32 --do random:5 --tile 64,64 --order ROW_SUM=lanes:quad:2,1 --special poly \
+    --dq "$folder/dq2.npy" --dk "$folder/dk2.npy" --dv "$folder/dv2.npy" >/dev/null
+for name in dq dk dv; do
+    same "$name, written by both" "$(cmp "$folder/$name.npy" "$folder/${name}2.npy" && echo equal)" equal
+done
+same 'O and LSE are written' "$(ls "$folder"/[ol].npy | wc -l | tr -d ' ')" 2
+
 refused() { # SENTENCE WORDS...: exit 2 and that sentence
     want=$1
     shift
@@ -88,6 +96,8 @@ refused 'probe: mma, or ex2, lg2 or rcp with -o FILE, is right' probe
 refused 'probe: -o FILE is missing: where the table goes' probe ex2
 refused "probe: the emulator has no such instruction, only a stand-in whose bits say nothing: run this where a GPU is (make gpu), or try the format with --count 1000" probe ex2 -o "$folder/all.tab"
 refused 'run: --exp hw has no pair: the bits of a GPU'"'"'s 2^x are its own; leave out one of them' run --exp hw --pair $problem 1,1,1,8,8,64
+refused 'run: --tile is not for our kernels: what they compute, and how, is fixed (flashulp-gpu list)' run $problem 1,1,1,8,8,64 --tile 32,32
+refused 'run: --dq: this kernel has no gradients; --kernel fa2-bwd has' run $problem 1,1,1,8,8,64 --dq "$folder/none.npy"
 refused 'chek: no such verb; did you mean check?' chek
 same 'help' "$("$build/flashulp" gpu --help | head -n 1)" 'flashulp-gpu - FlashAttention in CUDA, checked against the simulator to the bit'
 same 'at most 80 columns' "$({ "$gpu" --help; "$gpu" list; } | awk 'length > 80')" ''

@@ -1,6 +1,7 @@
-/* gpu_mutants.c: fa2.cu with one slip in each copy, run under every schedule: is it found?  Built by
-   check_gpu_mutants.sh, which patches the copies.  A slip is found when the emulator reports, or when
-   some bit differs from the unpatched kernel's.  Prints a line for each: "name X.X..XX". */
+/* gpu_mutants.c: fa2.cu with one slip in each copy, run under every schedule: is it found?  Built
+   by check_gpu_mutants.sh, which patches the copies.  A slip is found when the emulator reports,
+   or when some bit differs from the unpatched kernel's.  Prints a line for each: "name X.X..XX".
+   */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,9 +29,9 @@ static const struct {
     enum emulator_order order;
     bool late, detector;
 } ways[] = {
-    {EMULATOR_ASCENDING, false, false},  {EMULATOR_DESCENDING, false, false},
-    {EMULATOR_RANDOM, false, false},     {EMULATOR_ASCENDING, true, false},
-    {EMULATOR_DESCENDING, true, false},  {EMULATOR_RANDOM, true, false},
+    {EMULATOR_ASCENDING, false, false}, {EMULATOR_DESCENDING, false, false},
+    {EMULATOR_RANDOM, false, false},    {EMULATOR_ASCENDING, true, false},
+    {EMULATOR_DESCENDING, true, false}, {EMULATOR_RANDOM, true, false},
     {EMULATOR_ASCENDING, true, true},
 };
 enum { WAYS = sizeof ways / sizeof *ways };
@@ -69,10 +70,18 @@ static bool run(void (*kernel)(struct attention_args a), struct attention_args a
 int main(void)
 {
     static uint16_t right[ROWS * D], got[ROWS * D];
-    struct attention_args a = {.q = numbers(ROWS * D, 1), .k = numbers(KEYS * D, 2),
-                               .v = numbers(KEYS * D, 3), .o = dev_alloc(ROWS * D * 2),
-                               .lse = dev_alloc(ROWS * 4), .batch = 1, .heads_q = 1, .heads_kv = 1,
-                               .rows = ROWS, .keys = KEYS, .D = D, .scale = 0.125f};
+    struct attention_args a = {.q = numbers(ROWS * D, 1),
+                               .k = numbers(KEYS * D, 2),
+                               .v = numbers(KEYS * D, 3),
+                               .o = dev_alloc(ROWS * D * 2),
+                               .lse = dev_alloc(ROWS * 4),
+                               .batch = 1,
+                               .heads_q = 1,
+                               .heads_kv = 1,
+                               .rows = ROWS,
+                               .keys = KEYS,
+                               .D = D,
+                               .scale = 0.125f};
     run(mutants[0].run, a, 0, right); /* the first is the kernel as it is */
     for (size_t m = 0; m < sizeof mutants / sizeof *mutants; m++) {
         char found[WAYS + 1] = "";

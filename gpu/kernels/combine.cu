@@ -1,17 +1,21 @@
-/* combine.cu: one output out of the records of a row's groups: the second half of split-KV decoding.
+/* combine.cu: one output out of the records of a row's groups: the second half of split-KV
+   decoding.
 
-   What it does: a block owns one query head, a thread one column of the output; the groups' weights
-   are made once, in shared memory.  Four ways to merge, as decode.def writes them.
+   What it does: a block owns one query head, a thread one column of the output; the groups'
+   weights are made once, in shared memory.  Four ways to merge, as decode.def writes them.
    What changed from decode.cu: there are no keys any more: G records of one row, and no matrix
    product worth the name.
-   What it costs: every record read once; its launch, which for short sequences is the larger part. */
+   What it costs: every record read once; its launch, the larger part of the time for short
+   sequences. */
 #include "tiles.h"
 
 template <int HALF>
-static __device__ __forceinline__ float record_out(const struct decode_args *d, int64_t at, int column)
+static __device__ __forceinline__ float record_out(const struct decode_args *d, int64_t at,
+                                                   int column)
 {
     int64_t n = at * d->a.D + column;
-    return d->narrow ? unpack<HALF>(((const uint16_t *)d->part_o)[n]) : ((const float *)d->part_o)[n];
+    return d->narrow ? unpack<HALF>(((const uint16_t *)d->part_o)[n])
+                     : ((const float *)d->part_o)[n];
 }
 
 /* w_g = e^(height_g - m) for all; what each adds to l behind them. */
@@ -55,7 +59,8 @@ static __device__ float merge_running(const struct decode_args *d, int64_t at, i
     return O;
 }
 
-template <int HALF> static __global__ void __launch_bounds__(256) combine_kernel(struct decode_args d)
+template <int HALF>
+static __global__ void __launch_bounds__(256) combine_kernel(struct decode_args d)
 {
     DYN_SHARED(shared);
     float *weight = (float *)shared, *share = weight + d.splits, m = -INFINITY, l = 0.0f, O, L;
@@ -72,7 +77,7 @@ template <int HALF> static __global__ void __launch_bounds__(256) combine_kernel
             l = __fadd_rn(l, share[g]);
     }
     L = __fadd_rn(m, poly_log(l));
-    if (d.merge == GPU_MERGE_LSE) { /* weights relative to L: they add up to 1, nothing is divided */
+    if (d.merge == GPU_MERGE_LSE) { /* weights relative to L add up to 1: nothing is divided */
         __syncthreads(); /* all have summed */
         weigh_groups(weight, share, &d, at, L);
         O = add_groups<HALF>(weight, &d, at, column);

@@ -62,11 +62,12 @@ static __device__ __forceinline__ void softmax_tile(struct rows_state<D> *s,
 
 /* What the group leaves of row g + 8h, a query head: its record at `at`. */
 template <int D, int HALF>
-static __device__ __forceinline__ void leave_record(const struct decode_args *d,
-                                                    const struct rows_state<D> *s, int h, int64_t at)
+static __device__ __forceinline__ void
+leave_record(const struct decode_args *d, const struct rows_state<D> *s, int h, int64_t at)
 {
     bool by_lse = d->merge == GPU_MERGE_LSE;
-    bool divides = (by_lse || d->merge == GPU_MERGE_NORMALISED) && (s->l[h] > 0.0f || s->l[h] < 0.0f);
+    bool divides =
+        (by_lse || d->merge == GPU_MERGE_NORMALISED) && (s->l[h] > 0.0f || s->l[h] < 0.0f);
     int64_t first = at * D + 2 * (threadIdx.x & 3);
 #pragma unroll
     for (int n = 0; n < D / 8; n++) {
@@ -87,7 +88,8 @@ static __device__ __forceinline__ void leave_record(const struct decode_args *d,
 }
 
 /* The n-th key tile of group g, or -1. */
-static __device__ __forceinline__ int group_tile(const struct decode_args *d, int tiles, int g, int n)
+static __device__ __forceinline__ int group_tile(const struct decode_args *d, int tiles, int g,
+                                                 int n)
 {
     int j = g * d->tiles_each + n;
     if (d->round_robin)
@@ -95,7 +97,8 @@ static __device__ __forceinline__ int group_tile(const struct decode_args *d, in
     return n < d->tiles_each && j < tiles ? j : -1;
 }
 
-template <int D, int HALF> static __global__ void __launch_bounds__(32, 1) decode_kernel(struct decode_args d)
+template <int D, int HALF>
+static __global__ void __launch_bounds__(32, 1) decode_kernel(struct decode_args d)
 {
     DYN_SHARED(shared);
     constexpr int KEYS = KEY_TILE(D);

@@ -1,16 +1,16 @@
 /* fa1.cu: FlashAttention-1, forward, on tensor cores.  arXiv 2205.14135, Algorithm 1.
 
    What it does: a block owns one head; the outer loop walks the key tiles, the inner one the query
-   tiles, 64 rows at a time, so m, l and O of every row leave for global memory and come back for every
-   key tile; O is normalised in every one.
+   tiles, 64 rows at a time, so m, l and O of every row leave for global memory and come back for
+   every key tile; O is normalised in every one.
    What changed against fa2.cu: the loops are the other way round, and the merge divides each time.
-   What it costs: (key tiles) x rows x (D + 2) floats read and written, a division for each of them,
-   and no more blocks than heads. */
+   What it costs: (key tiles) x rows x (D + 2) floats read and written, a division for each of
+   them, and no more blocks than heads. */
 #include "tiles.h"
 
 #define ROWS (16 * WARPS)
 
-/* m, l, O of every row between key tiles: (batch, heads, rows) twice and (batch, heads, rows, D). */
+/* m, l, O of every row between key tiles: (batch, heads, rows) twice, (batch, heads, rows, D). */
 struct between {
     float *m, *l, *O;
 };
@@ -50,8 +50,8 @@ static __device__ __forceinline__ void own_softmax(float m_tile[2], float l_tile
     }
 }
 
-/* O = (l e^(m - m_new) O + e^(m_tile - m_new) Y) / l_new for row r, half h of the fragments; nothing
-   for a row outside. */
+/* O = (l e^(m - m_new) O + e^(m_tile - m_new) Y) / l_new for row r, half h of the fragments;
+   nothing for a row outside. */
 template <int D>
 static __device__ __forceinline__ void merge_row(struct between b, int64_t r, bool inside,
                                                  const float (*Y)[4], int h, float m_tile,
@@ -82,7 +82,8 @@ static __device__ __forceinline__ void merge_row(struct between b, int64_t r, bo
 
 /* Row r as it is stored; 0 where it sees nothing, NaN where all its weights are 0. */
 template <int D, int HALF>
-static __device__ void finish_row(struct attention_args a, struct between b, int64_t head_row, int r)
+static __device__ void finish_row(struct attention_args a, struct between b, int64_t head_row,
+                                  int r)
 {
     int64_t at = head_row + r;
     float l = b.l[at];
@@ -96,7 +97,8 @@ static __device__ void finish_row(struct attention_args a, struct between b, int
 }
 
 template <int D, int HALF>
-static __global__ void __launch_bounds__(THREADS, 1) fa1_kernel(struct attention_args a, struct between b)
+static __global__ void __launch_bounds__(THREADS, 1)
+    fa1_kernel(struct attention_args a, struct between b)
 {
     DYN_SHARED(shared);
     constexpr int KEYS = KEY_TILE(D);

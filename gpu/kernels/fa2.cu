@@ -1,13 +1,13 @@
 /* fa2.cu: FlashAttention-2, forward, on tensor cores.  arXiv 2307.08691, Algorithm 1; third rung.
 
-   What it does: a block of four warps owns 64 query rows, each warp 16 of them and all keys of a tile
-   (split-Q), so that a row never leaves its four lanes.
+   What it does: a block of four warps owns 64 query rows, each warp 16 of them and all keys of a
+   tile (split-Q), so that a row never leaves its four lanes.
    What changed from fa2_tiles.cu: both products are mma.sync, fed by ldmatrix from swizzled tiles;
    the next K and V tiles travel by cp.async into the other of two buffers while this one is used;
    P never leaves the registers, because the accumulators of Q K^T are laid out as the A operand of
    P V.
-   What it costs: 2 barriers a tile; (64 + 4 x 64) x D x 2 bytes of shared memory (D = 256: tiles of 32
-   keys, 96 KiB); a sum over four lanes in every tile. */
+   What it costs: 2 barriers a tile; (64 + 4 x 64) x D x 2 bytes of shared memory (D = 256: tiles
+   of 32 keys, 96 KiB); a sum over four lanes in every tile. */
 #include "tiles.h"
 
 #define ROWS (16 * WARPS)
@@ -19,10 +19,9 @@ template <int D> struct rows_state {
 
 /* S becomes P; m, l and O are put relative to the new maximum. */
 template <int D, int HALF>
-static __device__ __forceinline__ void softmax_tile(struct rows_state<D> *s,
-                                                    float S[KEY_TILE(D) / 8][4],
-                                                    uint32_t P[KEY_TILE(D) / 8][2], const int seen[2],
-                                                    int key0, float scale, int hw)
+static __device__ __forceinline__ void
+softmax_tile(struct rows_state<D> *s, float S[KEY_TILE(D) / 8][4], uint32_t P[KEY_TILE(D) / 8][2],
+             const int seen[2], int key0, float scale, int hw)
 {
 #pragma unroll
     for (int h = 0; h < 2; h++) {

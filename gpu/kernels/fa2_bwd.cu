@@ -1,15 +1,16 @@
 /* fa2_bwd.cu: FlashAttention-2, backward, on tensor cores.  arXiv 2307.08691, Algorithm 2.
 
-   What it does: a first kernel takes D = rowsum(dO o O).  In the main one a block owns a key tile and
-   walks the query tiles, 64 rows at a time: P comes again from the scores and L alone; dK and dV grow
-   in registers; dQ of every query tile meets in memory, fp32, where all key tiles add to it.  A third
-   kernel scales and rounds dQ, and sums dK and dV over the query heads of a group.
+   What it does: a first kernel takes D = rowsum(dO o O).  In the main one a block owns a key tile
+   and walks the query tiles, 64 rows at a time: P comes again from the scores and L alone; dK and
+   dV grow in registers; dQ of every query tile meets in memory, fp32, where all key tiles add to
+   it.  A third kernel scales and rounds dQ, and sums dK and dV over the query heads of a group.
    dQ by atomic adds: its bits depend on the order in which key tiles arrive.  Or deterministic: C
    copies of dQ and C blocks a head, block c taking key tiles c, c + C, ... in order into copy c.
    What changed from fa2.cu: five products in place of two; P and dS are needed transposed too, so
    they go through shared memory once.
-   What it costs: 2.5 times the products; 4 barriers a query tile; dQ in fp32, read and written once
-   for each key tile; D = 256 takes 104 KiB of shared memory, which sm_86, sm_89 and sm_120 lack. */
+   What it costs: 2.5 times the products; 4 barriers a query tile; dQ in fp32, read and written
+   once for each key tile; D = 256 takes 104 KiB of shared memory, which sm_86, sm_89 and sm_120
+   lack. */
 #include "tiles.h"
 
 #define ROWS (16 * WARPS)
@@ -31,7 +32,8 @@ static __global__ void __launch_bounds__(THREADS) delta_kernel(struct backward_a
     if (row >= rows)
         return;
     for (int d = 0; d < b.a.D; d++)                                     /* DELTA */
-        sum = __fmaf_rn(unpack<HALF>(b.d_o[row * b.a.D + d]), unpack<HALF>(b.a.o[row * b.a.D + d]), sum);
+        sum = __fmaf_rn(unpack<HALF>(b.d_o[row * b.a.D + d]), unpack<HALF>(b.a.o[row * b.a.D + d]),
+                        sum);
     w.delta[row] = sum;
 }
 
@@ -49,6 +51,35 @@ static __device__ __forceinline__ void weights(float S[KEYS / 8][4], const float
             float s = __fmul_rn(S[n][x], a->scale);                     /* SCALE */
             float p = exponential(__fsub_rn(s, L[x / 2]), a->hw);
             S[n][x] = key < seen[x / 2] ? p : 0.0f;                     /* MASK REWEIGH */
+        }
+}
+
+/* The weights as the products take them. */
+template <int HALF, int KEYS>
+static __device__ __forceinline__ void round_weights(uint32_t P[KEYS / 8][2],
+                                                     const float S[KEYS / 8][4])
+{
+#pragma unroll
+    for (int n = 0; n < KEYS / 8; n++)
+#pragma unroll
+        for (int h = 0; h < 2; h++)
+            P[n][h] = pack<HALF>(S[n][2 * h], S[n][2 * h + 1]);         /* ROUND_P */
+}
+
+/* dS = P (dP - D), rounded. */
+template <int HALF, int KEYS>
+static __device__ __forceinline__ void score_gradients(uint32_t dS[KEYS / 8][2],
+                                                       const float P[KEYS / 8][4],
+                                                       const float dP[KEYS / 8][4],
+                                                       const float delta[2])
+{
+#pragma unroll
+    for (int n = 0; n < KEYS / 8; n++)
+#pragma unroll
+        for (int h = 0; h < 2; h++) {
+            float lo = __fmul_rn(P[n][2 * h], __fsub_rn(dP[n][2 * h], delta[h])); /* DS */
+            float hi = __fmul_rn(P[n][2 * h + 1], __fsub_rn(dP[n][2 * h + 1], delta[h]));
+            dS[n][h] = pack<HALF>(lo, hi);
         }
 }
 
@@ -134,7 +165,8 @@ static __global__ void __launch_bounds__(THREADS, 1) bwd_kernel(struct backward_
                                                                 struct workspace w)
 {
     DYN_SHARED(shared);
-    constexpr int KEYS = KEY_TILE(D), SIDES = 64 / KEYS, COLS = D / SIDES; /* a warp's 16 keys, COLS */
+    constexpr int KEYS = KEY_TILE(D), SIDES = 64 / KEYS,
+                  COLS = D / SIDES; /* a warp's 16 keys, COLS */
     struct attention_args a = b.a;
     uint16_t *Q = (uint16_t *)shared, *dO = Q + ROWS * D, *K = dO + ROWS * D, *V = K + KEYS * D;
     uint16_t *tile_P = V + KEYS * D, *tile_dS = tile_P + ROWS * KEYS;
@@ -170,23 +202,12 @@ static __global__ void __launch_bounds__(THREADS, 1) bwd_kernel(struct backward_
             __syncthreads(); /* Q, dO, and at first K and V, are whole */
             product_abt<D, HALF, KEYS / 8>(S, Q, 16 * warp, K, 0);      /* QK */
             weights<KEYS>(S, L, seen, key0, &a);
-#pragma unroll
-            for (int n = 0; n < KEYS / 8; n++)
-#pragma unroll
-                for (int h = 0; h < 2; h++)                             /* ROUND_P */
-                    P[n][h] = pack<HALF>(S[n][2 * h], S[n][2 * h + 1]);
+            round_weights<HALF, KEYS>(P, S);
             put_fragments<KEYS>(tile_P, 16 * warp, P);
             __syncthreads(); /* P is whole */
             product_atb<D, HALF, KEYS, COLS / 8>(dV, tile_P, own_key, dO, own_col); /* DV */
             product_abt<D, HALF, KEYS / 8>(dP, dO, 16 * warp, V, 0);    /* DP */
-#pragma unroll
-            for (int n = 0; n < KEYS / 8; n++)
-#pragma unroll
-                for (int h = 0; h < 2; h++) {                           /* DS */
-                    float lo = __fmul_rn(S[n][2 * h], __fsub_rn(dP[n][2 * h], delta[h]));
-                    float hi = __fmul_rn(S[n][2 * h + 1], __fsub_rn(dP[n][2 * h + 1], delta[h]));
-                    dS[n][h] = pack<HALF>(lo, hi);
-                }
+            score_gradients<HALF, KEYS>(dS, S, dP, delta);
             put_fragments<KEYS>(tile_dS, 16 * warp, dS);
             __syncthreads(); /* dS is whole */
             product_atb<D, HALF, KEYS, COLS / 8>(dK, tile_dS, own_key, Q, own_col); /* DK */

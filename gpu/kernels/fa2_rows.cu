@@ -20,7 +20,8 @@ static __device__ float dot(const uint16_t *x, const uint16_t *y, int D)
     return sum;
 }
 
-template <int HALF> static __global__ void __launch_bounds__(ROWS) fa2_rows_kernel(struct attention_args a)
+template <int HALF>
+static __global__ void __launch_bounds__(ROWS) fa2_rows_kernel(struct attention_args a)
 {
     DYN_SHARED(shared);
     int D = a.D, head = blockIdx.y, batch = blockIdx.z, r = blockIdx.x * ROWS + threadIdx.x;

@@ -1,13 +1,13 @@
-/* fa2_tiles.cu: FlashAttention-2, forward, by tiles in shared memory.  arXiv 2307.08691,
-   Algorithm 1; second rung.
+/* fa2_tiles.cu: FlashAttention-2, forward, by tiles in shared memory.  arXiv 2307.08691, Algorithm
+   1; second rung.
 
-   What it does: a block owns 32 query rows, four neighbouring lanes a row.  Of a tile of 32 keys each
-   lane takes the columns a tensor core would give it (2t, 2t + 1 of every eight); of the output it
-   takes every fourth column.
-   What changed from fa2_rows.cu: K and V are read from global memory once a block, not once a row; a
-   row has four workers, so its maximum and sum meet by shuffles, its weights in shared memory.
-   What it costs: 2 barriers a tile; still one product at a time; (32 + 2 x 32) x D x 2 bytes and the
-   weights, 4 KiB, of shared memory. */
+   What it does: a block owns 32 query rows, four neighbouring lanes a row.  Of a tile of 32 keys
+   each lane takes the columns a tensor core would give it (2t, 2t + 1 of every eight); of the
+   output it takes every fourth column.
+   What changed from fa2_rows.cu: K and V are read from global memory once a block, not once a row;
+   a row has four workers, so its maximum and sum meet by shuffles, its weights in shared memory.
+   What it costs: 2 barriers a tile; still one product at a time; (32 + 2 x 32) x D x 2 bytes and
+   the weights, 4 KiB, of shared memory. */
 #include "tiles.h"
 
 #define ROWS 32
@@ -21,7 +21,8 @@ static __device__ __forceinline__ void copy_tile(uint16_t *tile, const uint16_t 
 {
     for (int n = threadIdx.x; n < rows * D; n += THREADS) {
         int row = n / D, d = n % D;
-        tile[row * (D + PAD) + d] = first + row < count ? matrix[(int64_t)(first + row) * D + d] : 0;
+        tile[row * (D + PAD) + d] =
+            first + row < count ? matrix[(int64_t)(first + row) * D + d] : 0;
     }
 }
 
@@ -42,7 +43,8 @@ static __device__ __forceinline__ void lane_scores(float S[KEYS / 4], const uint
     for (int d = 0; d < D; d++)
 #pragma unroll
         for (int n = 0; n < KEYS / 4; n++)                              /* QK */
-            S[n] = __fmaf_rn(unpack<HALF>(q[d]), unpack<HALF>(K[lane_key(n) * (D + PAD) + d]), S[n]);
+            S[n] =
+                __fmaf_rn(unpack<HALF>(q[d]), unpack<HALF>(K[lane_key(n) * (D + PAD) + d]), S[n]);
 #pragma unroll
     for (int n = 0; n < KEYS / 4; n++) {
         S[n] = __fmul_rn(S[n], scale);                                  /* SCALE */

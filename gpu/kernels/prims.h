@@ -1,11 +1,11 @@
 /* prims.h: everything a kernel needs beyond plain C and CUDA's own words.
 
-   A kernel file includes this (or tiles.h, which does) and nothing else.  Under nvcc the names below
-   come from prims_ptx.h, the only file with inline assembly; otherwise from the emulator, which runs
-   the same file on a CPU.  Two spellings differ from textbook CUDA: DYN_SHARED(name) declares the
-   dynamic shared memory, LAUNCH(kernel, grid, block, bytes, arguments...) is <<<>>>.
+   A kernel file includes this (or tiles.h, which does) and nothing else.  Under nvcc the names
+   below come from prims_ptx.h, the only file with inline assembly; otherwise from the emulator,
+   which runs the same file on a CPU.  Two spellings differ from textbook CUDA: DYN_SHARED(name)
+   declares the dynamic shared memory, LAUNCH(kernel, grid, block, bytes, arguments...) is <<<>>>.
 
-   mma_m16n8k16_bf16(d, a, b), mma_m16n8k16_f16: d += a b, 16 x 8 += (16 x 16) (16 x 8), by one warp.
+   mma_m16n8k16_bf16(d, a, b), mma_m16n8k16_f16: d += a b, 16 x 8 += (16 x 16) (16 x 8), by a warp.
      With g = lane / 4, t = lane mod 4, lane owns
        d[0] d[1]  row g,      columns 2t, 2t + 1        d[2] d[3]  row g + 8, the same columns
        a[0]       row g,      k = 2t, 2t + 1            a[2]       row g,     k = 2t + 8, 2t + 9

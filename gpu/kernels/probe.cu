@@ -1,6 +1,6 @@
 /* probe.cu: what the hardware computes where no source says: one tensor-core instruction on given
-   operands, the approximate functions over ranges of inputs; and how fast mma.sync can go when it does
-   nothing else. */
+   operands, the approximate functions over ranges of inputs; and how fast mma.sync can go when it
+   does nothing else. */
 #include "tiles.h"
 
 /* Row n of (count x 16) times row n of b, plus c[n]: a warp an instruction. */
@@ -31,14 +31,17 @@ static __global__ void __launch_bounds__(256) function_probe(struct probe_args p
     float x = poly_float(p.first + (uint32_t)i);
     if (i >= p.count)
         return;
-    p.d[i] = p.function == PROBE_EX2 ? exp2_approx(x) : p.function == PROBE_LG2 ? log2_approx(x) : rcp_approx(x);
+    p.d[i] = p.function == PROBE_EX2   ? exp2_approx(x)
+             : p.function == PROBE_LG2 ? log2_approx(x)
+                                       : rcp_approx(x);
 }
 
 /* 64 independent accumulators' worth of products, again and again, out of registers. */
 static __global__ void __launch_bounds__(128) mma_peak(int times, float *out)
 {
     float d[8][4] = {};
-    uint32_t a[4] = {threadIdx.x, threadIdx.x, threadIdx.x, threadIdx.x}, b[2] = {threadIdx.x, threadIdx.x};
+    uint32_t a[4] = {threadIdx.x, threadIdx.x, threadIdx.x, threadIdx.x},
+             b[2] = {threadIdx.x, threadIdx.x};
     for (int i = 0; i < times; i++)
 #pragma unroll
         for (int n = 0; n < 8; n++)

@@ -1,11 +1,11 @@
 /* splitk.cu: FlashAttention-2's tile shared out by keys.  arXiv 2307.08691, section 3.3: what FA2
    gave up, and FA1 did.
 
-   What it does: a block owns 16 query rows; each of four warps has a quarter of every tile's keys and
-   all the rows.
+   What it does: a block owns 16 query rows; each of four warps has a quarter of every tile's keys
+   and all the rows.
    What changed from fa2.cu: no warp has a whole row, so maxima, sums and partial outputs meet in
-   shared memory; the partial outputs, each from zero, are added in the order of the warps, which is
-   another rounding.
+   shared memory; the partial outputs, each from zero, are added in the order of the warps, which
+   is another rounding.
    What it costs: 4 barriers a tile instead of 2, and 4 x 16 x D floats written and read for each;
    D = 256 takes 137 KiB of shared memory, which sm_86, sm_89 and sm_120 do not have. */
 #include "tiles.h"
@@ -72,8 +72,9 @@ static __device__ __forceinline__ void rescale(const struct exchange<D> *e, stru
 
 /* The warp's weights and their sum, for all. */
 template <int D, int HALF>
-static __device__ __forceinline__ void tell_sums(struct exchange<D> *e, const struct rows_state<D> *s,
-                                                 float (*S)[4], uint32_t (*P)[2], int hw)
+static __device__ __forceinline__ void tell_sums(struct exchange<D> *e,
+                                                 const struct rows_state<D> *s, float (*S)[4],
+                                                 uint32_t (*P)[2], int hw)
 {
     int lane = threadIdx.x & 31, warp = threadIdx.x / 32;
 #pragma unroll

@@ -23,7 +23,8 @@
     if (a.D == d && !a.half) { enum { D = d, HALF = 0 }; statement; }
 
 /* Chunk c (columns 8c .. 8c + 7) of a row. */
-template <int D> static __device__ __forceinline__ uint16_t *chunk_of(uint16_t *tile, int row, int c)
+template <int D>
+static __device__ __forceinline__ uint16_t *chunk_of(uint16_t *tile, int row, int c)
 {
     int flip = D >= 64 ? row & 7 : row >> 1 & 3; /* rows of 64 bytes: two fill the 32 banks */
     return tile + row * D + ((c ^ flip) << 3);
@@ -73,7 +74,8 @@ template <int D>
 static __device__ __forceinline__ void fragment_at(uint32_t f[4], uint16_t *tile, int row0, int c)
 {
     int lane = threadIdx.x & 31;
-    ldmatrix_x4_trans(f, chunk_of<D>(tile, row0 + (lane >> 4) * 8 + (lane & 7), c + (lane >> 3 & 1)));
+    ldmatrix_x4_trans(f,
+                      chunk_of<D>(tile, row0 + (lane >> 4) * 8 + (lane & 7), c + (lane >> 3 & 1)));
 }
 
 /* B of A tile^T: columns are the tile's rows row0 .. row0 + 15, k its columns 16k .. 16k + 15;

@@ -1,5 +1,6 @@
-/* bench_gpu.c: FlashAttention-2 on the emulator, against the same bits from its pair in the simulator:
-   N 512, 4 heads, d 64.  usage: bench_gpu PROGRAM      PROGRAM: flashulp-gpu, which times both */
+/* bench_gpu.c: FlashAttention-2 on the emulator, against the same bits from its pair in the
+   simulator: N 512, 4 heads, d 64.  usage: bench_gpu PROGRAM      PROGRAM: flashulp-gpu, which
+   times both */
 #include "tests/bench/bench.h"
 
 enum { ROUNDS = 5 };
@@ -21,7 +22,8 @@ static double kernel_seconds(void *with)
     struct way *w = with;
     char command[512], text[8192];
     snprintf(command, sizeof command,
-             "'%s' run --emulate --pair --json --generate gaussian --dtype bf16 --shape 1,4,4,512,512,64 %s",
+             "'%s' run --emulate --pair --json --generate gaussian --dtype bf16 --shape "
+             "1,4,4,512,512,64 %s",
              w->program, w->options);
     FILE *from = popen(command, "r");
     if (from == NULL)
