@@ -156,6 +156,9 @@ says 0 h200-b200 --explain H200,B200 --attribute 0 --dims 0
 line "two groupings" 'explain  SCHEDULE\. 1 output differs\. H200 is fa2-split@H200, B200 is'
 line "and nothing else" 'Between them: groups of keys 54 x 512 and 62 x 448\.'
 narrow "--explain"
+says 0 --generate gaussian --seed 7 --shape 1,2,1,1,3000,128 --dtype bf16 \
+    --runs fa2-split@B200,fa2-split@B200+splits=3 --explain fa2-split@B200,fa2-split@B200+splits=3
+line "a count of groups" '\(groups 24 x 128 and 3 x 1,024\)'
 says 1 m8 --runs fa2@H200,fa2@H200+exp-arg=separate --explain fa2@H200,fa2@H200+exp-arg=separate
 line "M8: one switch" 'explain  BUG SIGNATURE\. 16 outputs differ'
 npy xqa.npy '<u2' '(1, 2)' 3f80 3f80

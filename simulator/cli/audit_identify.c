@@ -198,11 +198,11 @@ static void append_changes(char **words, const struct identify_space *space,
     for (int n = 0; n < e->changes; n++) {
         const struct change_info *info = identify_change(space, e->change[n]);
         bool count = strncmp(info->text, "splits=", 7) == 0 && groups;
-        text_append(words, "%s+%s (%s%s%s)", said++ > 0 ? "; " : "", info->text,
-                    count ? "groups " : info->meaning, count ? e->from.groups : "",
-                    count ? " and " : "");
+        text_append(words, "%s+%s ", said++ > 0 ? "; " : "", info->text);
         if (count)
-            text_append(words, "%s", e->to.groups);
+            text_append(words, "(groups %s and %s)", e->from.groups, e->to.groups);
+        else
+            text_append(words, "(%s)", info->meaning);
     }
 }
 
