@@ -31,6 +31,7 @@ struct named_tensor {
     char name[128];
     struct tensor tensor;
     uint64_t offset; /* of its elements in the file it was read from */
+    int64_t folded;  /* of a dump: the second of five dimensions, now part of the first; else 0 */
 };
 
 /* The tensors and text metadata of one file. */

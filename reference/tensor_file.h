@@ -54,12 +54,20 @@ bool npy_locate(const struct source *s, uint64_t offset, uint64_t size, const ch
                 struct words *words, struct tensor *t, uint64_t *at, struct message *why);
 
 /* Both fill an empty bundle, with the elements or, for READ_PLACES, only with where they are; on
-   failure the caller frees what is there. */
-enum read_what { READ_ELEMENTS, READ_PLACES };
+   failure the caller frees what is there.  READ_DUMP (.safetensors): also takes whole numbers, as
+   fp64, five dimensions, the second folded into the first, and tensors of other types, whose data
+   stay NULL. */
+enum read_what { READ_ELEMENTS, READ_PLACES, READ_DUMP };
 bool npz_read(const struct source *s, enum format words, enum read_what what, struct bundle *b,
               struct message *took, struct message *why);
 bool safetensors_read(const struct source *s, enum read_what what, struct bundle *b,
                       struct message *why);
+/* The formats' names; the last is NULL. */
+struct safetensors_dtype {
+    const char *name;
+    enum format format;
+};
+extern const struct safetensors_dtype safetensors_dtypes[];
 /* "PATH: the file is empty" and its like: what the file is instead.  Returns false. */
 bool refuse_kind(struct message *why, const struct source *s, enum file_kind kind);
 /* Is this zip file one written by torch.save?  Also false when it is no sound zip file. */

@@ -18,19 +18,30 @@ enum {
     MOST_DEPTH = 3 /* { name: { shape: [ */
 };
 
+const struct safetensors_dtype safetensors_dtypes[] = {
+    {"F64", FORMAT_FP64},     {"F32", FORMAT_FP32},     {"F16", FORMAT_FP16}, {"BF16", FORMAT_BF16},
+    {"F8_E4M3", FORMAT_E4M3}, {"F8_E5M2", FORMAT_E5M2}, {NULL, FORMAT_EXACT},
+};
+
+/* What READ_DUMP takes besides: whole numbers, as fp64, and the rest, of which only the place. */
+enum stored { NUMBERS, INTEGERS, OTHERS };
 static const struct {
     const char *name;
-    enum format format;
-} dtypes[] = {
-    {"F64", FORMAT_FP64},  {"F32", FORMAT_FP32},     {"F16", FORMAT_FP16},
-    {"BF16", FORMAT_BF16}, {"F8_E4M3", FORMAT_E4M3}, {"F8_E5M2", FORMAT_E5M2},
+    enum stored stored;
+    unsigned bytes;
+} dump_dtypes[] = {
+    {"I32", INTEGERS, 4}, {"I64", INTEGERS, 8}, {"BOOL", OTHERS, 1}, {"U8", OTHERS, 1},
+    {"I8", OTHERS, 1},    {"I16", OTHERS, 2},   {"U16", OTHERS, 2},  {"U32", OTHERS, 4},
+    {"U64", OTHERS, 8},
 };
-enum { DTYPES = sizeof dtypes / sizeof dtypes[0] };
+enum { DUMP_DTYPES = sizeof dump_dtypes / sizeof dump_dtypes[0] };
 
 /* One tensor's record: where its bytes are, counted from the end of the header. */
 struct span {
     uint64_t begin, end;
     int index; /* in the bundle */
+    enum stored stored;
+    unsigned bytes; /* of an element, where it is no number of a format */
 };
 
 static struct quoted quoted_text(const char *text)
@@ -111,37 +122,74 @@ static bool read_integer(const cJSON *item, uint64_t *value)
     return (double)*value == item->valuedouble;
 }
 
-static bool read_dtype(const char *label, const cJSON *item, enum format *dtype,
-                       struct message *why)
+static bool read_dtype(const char *label, const cJSON *item, enum read_what what,
+                       enum format *dtype, struct span *span, struct message *why)
 {
-    for (int i = 0; i < DTYPES; i++)
-        if (strcmp(item->valuestring, dtypes[i].name) == 0) {
-            *dtype = dtypes[i].format;
+    for (int i = 0; safetensors_dtypes[i].name != NULL; i++)
+        if (strcmp(item->valuestring, safetensors_dtypes[i].name) == 0) {
+            *dtype = safetensors_dtypes[i].format;
+            return true;
+        }
+    for (int i = 0; i < DUMP_DTYPES && what == READ_DUMP; i++)
+        if (strcmp(item->valuestring, dump_dtypes[i].name) == 0) {
+            *dtype = FORMAT_FP64;
+            span->stored = dump_dtypes[i].stored;
+            span->bytes = dump_dtypes[i].bytes;
             return true;
         }
     return refuse(why, "%s: dtype %s is not read; F64, F32, F16, BF16, F8_E4M3 and F8_E5M2 are",
                   label, quoted_text(item->valuestring).text);
 }
 
-static bool read_shape(const char *label, const cJSON *list, int *rank, int64_t *shape,
-                       struct message *why)
+/* READ_DUMP: the second of five dimensions goes into the first. */
+static bool fold(const char *label, int64_t size, int64_t *shape, int64_t *folded,
+                 struct message *why)
+{
+    if (*folded != 0 || shape[1] == 0)
+        return refuse(why, "%s: more than five dimensions, or none in the second", label);
+    *folded = shape[1];
+    if (__builtin_mul_overflow(shape[0], shape[1], &shape[0]))
+        return refuse(why, "%s: larger than any file", label);
+    memmove(shape + 1, shape + 2, 2 * sizeof *shape);
+    shape[3] = size;
+    return true;
+}
+
+static bool read_shape(const char *label, const cJSON *list, enum read_what what, int *rank,
+                       int64_t *shape, int64_t *folded, struct message *why)
 {
     *rank = 0;
+    *folded = 0;
     for (const cJSON *item = list->child; item != NULL; item = item->next) {
         uint64_t size;
         if (!read_integer(item, &size))
             return refuse(why, "%s: a size in its shape is no integer from 0 to 2^53", label);
-        if (*rank == TENSOR_MAX_RANK)
+        if (*rank == TENSOR_MAX_RANK && what != READ_DUMP)
             return refuse(why, "%s: more than %d dimensions", label, TENSOR_MAX_RANK);
-        shape[(*rank)++] = (int64_t)size;
+        if (*rank == TENSOR_MAX_RANK && !fold(label, (int64_t)size, shape, folded, why))
+            return false;
+        if (*rank < TENSOR_MAX_RANK)
+            shape[(*rank)++] = (int64_t)size;
     }
     return true;
 }
 
-/* The record of one tensor: exactly dtype, shape and data_offsets. */
-static bool read_record(const char *label, const cJSON *record, uint64_t room, struct tensor *t,
-                        struct span *span, struct message *why)
+/* Bytes as they lie in the file. */
+static bool stored_bytes(const struct tensor *t, const struct span *span, uint64_t *bytes)
 {
+    if (!shape_bytes(t->dtype, t->rank, t->shape, bytes))
+        return false;
+    if (span->stored != NUMBERS)
+        *bytes = *bytes / dtype_bytes(t->dtype) * span->bytes;
+    return true;
+}
+
+/* The record of one tensor: exactly dtype, shape and data_offsets. */
+static bool read_record(const char *label, const cJSON *record, uint64_t room,
+                        enum read_what what, struct named_tensor *named, struct span *span,
+                        struct message *why)
+{
+    struct tensor *t = &named->tensor;
     const cJSON *dtype = cJSON_GetObjectItemCaseSensitive(record, "dtype");
     const cJSON *shape = cJSON_GetObjectItemCaseSensitive(record, "shape");
     const cJSON *offsets = cJSON_GetObjectItemCaseSensitive(record, "data_offsets");
@@ -149,13 +197,13 @@ static bool read_record(const char *label, const cJSON *record, uint64_t room, s
     if (!cJSON_IsObject(record) || cJSON_GetArraySize(record) != 3 || !cJSON_IsString(dtype) ||
         !cJSON_IsArray(shape) || !cJSON_IsArray(offsets) || cJSON_GetArraySize(offsets) != 2)
         return refuse(why, "%s: its record is not dtype, shape and data_offsets, each once", label);
-    if (!read_dtype(label, dtype, &t->dtype, why) ||
-        !read_shape(label, shape, &t->rank, t->shape, why))
+    if (!read_dtype(label, dtype, what, &t->dtype, span, why) ||
+        !read_shape(label, shape, what, &t->rank, t->shape, &named->folded, why))
         return false;
     if (!read_integer(offsets->child, &span->begin) ||
         !read_integer(offsets->child->next, &span->end))
         return refuse(why, "%s: an offset is no integer from 0 to 2^53", label);
-    if (!shape_bytes(t->dtype, t->rank, t->shape, &bytes))
+    if (!stored_bytes(t, span, &bytes))
         return refuse(why, "%s: shape %s is larger than any file", label,
                       shape_text(t->rank, t->shape).text);
     if (span->begin > span->end || span->end > room)
@@ -241,8 +289,9 @@ static bool check_spans(const struct source *s, const struct bundle *b, struct s
 }
 
 /* Fills names, dtypes and shapes; the data pointers stay NULL until all records are sound. */
-static bool read_records(const struct source *s, const cJSON *json, uint64_t room, struct bundle *b,
-                         struct span *spans, struct message *why)
+static bool read_records(const struct source *s, const cJSON *json, uint64_t room,
+                         enum read_what what, struct bundle *b, struct span *spans,
+                         struct message *why)
 {
     for (const cJSON *item = json->child; item != NULL; item = item->next) {
         char label[512];
@@ -256,11 +305,32 @@ static bool read_records(const struct source *s, const cJSON *json, uint64_t roo
         if (item->string[0] == 0 || strlen(item->string) >= sizeof named->name)
             return refuse(why, "%s: a name wants 1 to %zu characters", label,
                           sizeof named->name - 1);
-        if (!read_record(label, item, room, &named->tensor, &spans[b->count], why))
+        if (!read_record(label, item, room, what, named, &spans[b->count], why))
             return false;
         strcpy(named->name, item->string);
         spans[b->count].index = b->count;
         b->count++;
+    }
+    return true;
+}
+
+/* Whole numbers of `bytes` each, at the start of the room for as many doubles, become doubles: from
+   the last on, which lies at or behind its own. */
+static bool widen(const char *label, struct tensor *t, unsigned bytes, struct message *why)
+{
+    char *at = t->data;
+    for (int64_t i = tensor_elements(t) - 1; i >= 0; i--) {
+        int64_t whole;
+        int32_t half;
+        memcpy(&half, at + (size_t)i * bytes, sizeof half);
+        if (bytes == sizeof whole)
+            memcpy(&whole, at + (size_t)i * bytes, sizeof whole);
+        else
+            whole = half;
+        if (whole > (int64_t)1 << 53 || whole < -((int64_t)1 << 53))
+            return refuse(why, "%s: element %" PRIi64 " is beyond 2^53", label, i);
+        double x = (double)whole;
+        memcpy(at + (size_t)i * sizeof x, &x, sizeof x);
     }
     return true;
 }
@@ -278,8 +348,12 @@ static bool read_data(const struct source *s, uint64_t data_start, enum read_wha
         if (what == READ_PLACES)
             continue;
         snprintf(label, sizeof label, "%.400s: %s", s->path, quoted_text(named->name).text);
+        if (spans[i].stored == OTHERS)
+            continue;
         if (!tensor_new_for(label, &named->tensor, shape.dtype, shape.rank, shape.shape, why) ||
             !source_read(s, named->offset, named->tensor.data, spans[i].end - spans[i].begin, why))
+            return false;
+        if (spans[i].stored == INTEGERS && !widen(label, &named->tensor, spans[i].bytes, why))
             return false;
     }
     return true;
@@ -303,82 +377,10 @@ bool safetensors_read(const struct source *s, enum read_what what, struct bundle
                  ? check_names(s, json, count, why)
                  : refuse(why, "%s: no memory for %d tensors", s->path, count);
     }
-    ok = ok && read_records(s, json, s->size - data_start, b, spans, why) &&
+    ok = ok && read_records(s, json, s->size - data_start, what, b, spans, why) &&
          check_spans(s, b, spans, s->size - data_start, why) &&
          read_data(s, data_start, what, b, spans, why);
     cJSON_Delete(json);
     free(spans);
-    return ok;
-}
-
-static cJSON *numbers(const int64_t *values, int count)
-{
-    cJSON *list = cJSON_CreateArray();
-    for (int i = 0; i < count; i++)
-        cJSON_AddItemToArray(list, cJSON_CreateNumber((double)values[i]));
-    return list;
-}
-
-static const char *dtype_name(enum format dtype)
-{
-    int i = 0;
-    while (dtypes[i].format != dtype)
-        i++;
-    return dtypes[i].name;
-}
-
-/* The header's text, from cJSON's allocator.  order[i]: the tensor that comes i-th. */
-static char *make_header(const struct bundle *b, const int *order)
-{
-    cJSON *json = cJSON_CreateObject();
-    int64_t span[2] = {0, 0};
-    if (b->meta_count > 0) {
-        cJSON *metadata = cJSON_AddObjectToObject(json, "__metadata__");
-        for (int i = 0; i < b->meta_count; i++)
-            cJSON_AddStringToObject(metadata, b->meta_keys[i], b->meta_values[i]);
-    }
-    for (int i = 0; i < b->count; i++) {
-        const struct tensor *t = &b->tensors[order[i]].tensor;
-        cJSON *record = cJSON_AddObjectToObject(json, b->tensors[order[i]].name);
-        span[0] = span[1];
-        span[1] += tensor_elements(t) * (int64_t)dtype_bytes(t->dtype);
-        cJSON_AddStringToObject(record, "dtype", dtype_name(t->dtype));
-        cJSON_AddItemToObject(record, "shape", numbers(t->shape, t->rank));
-        cJSON_AddItemToObject(record, "data_offsets", numbers(span, 2));
-    }
-    char *text = cJSON_PrintUnformatted(json);
-    cJSON_Delete(json);
-    return text;
-}
-
-/* Wider elements first, so that every tensor is aligned to its element without padding, which the
-   format forbids; the bundle's order among equals. */
-static int *order_by_width(const struct bundle *b)
-{
-    int *order = malloc(((size_t)b->count + 1) * sizeof *order), n = 0;
-    for (size_t width = 8; order != NULL && width > 0; width /= 2)
-        for (int i = 0; i < b->count; i++)
-            if (dtype_bytes(b->tensors[i].tensor.dtype) == width)
-                order[n++] = i;
-    return order;
-}
-
-bool bundle_write(const char *path, const struct bundle *b, bool force, struct message *why)
-{
-    struct output_file f;
-    int *order = order_by_width(b);
-    char *text = order != NULL ? make_header(b, order) : NULL;
-    bool ok = text != NULL ? file_begin(&f, path, force, why)
-                           : refuse(why, "%s: no memory for the header", path);
-    if (ok) {
-        uint64_t length = (strlen(text) + 7) / 8 * 8;
-        fwrite(&length, sizeof length, 1, f.stream);
-        fprintf(f.stream, "%-*s", (int)length, text);
-        for (int i = 0; i < b->count; i++)
-            tensor_write_elements(f.stream, &b->tensors[order[i]].tensor);
-        ok = file_commit(&f, why);
-    }
-    cJSON_free(text);
-    free(order);
     return ok;
 }

@@ -2,7 +2,8 @@
 
    A model is named as `fa2:gpu-bf16` (listing and policy), `fa2-split@H200` (kernel and device) or
    `H200` (a device alone: decode's listing, with the groups FA2's split rule gives there), each
-   with +NAME=VALUE for more; a measured output is `o.NAME` of the capture or `file:O.npy`.  All
+   with +NAME=VALUE for more; a measured output is `o.NAME` of the capture, `file:O.npy` or
+   `file:FOLDER` of a call that FlashInfer dumped.  All
    runs see the same Q, K, V.  audit_new reads and runs, audit_judge judges, audit_attribute says
    which rounding moved what.  Nothing here ranks runs: it says which outputs are correct
    roundings. */
@@ -47,11 +48,11 @@ enum { AUDIT_MOST_FLIPS = 8 };
 struct audit_run {
     char *name;
     bool measured;
-    char *what;          /* a model: "decode" or the kernel's name; measured: where it lies */
-    char *groups;        /* "54 x 512", or "" */
-    char *remarks;       /* lines, or "" */
-    struct tensor whole; /* a measured output as it lies, (B, Hq, Nq, D); owns its data */
-    struct gate gate;    /* of a measured output outside its bound */
+    char *what;           /* a model: "decode" or the kernel's name; measured: where it lies */
+    char *groups;         /* "54 x 512", or "" */
+    char *remarks;        /* lines, or "" */
+    struct tensor whole;  /* a measured output as it lies, (B, Hq, Nq, D); owns its data */
+    struct gate gate;     /* of a measured output outside its bound */
     struct audit_lse lse; /* measured beside it, or none */
     struct simulation simulation;
     struct problem problem; /* what a model runs on: the audit's own, or padded */

@@ -27,8 +27,13 @@ bool audit_lse_take(struct audit_lse *l, const char *what, const struct tensor *
     for (int64_t i = 0; i < s->rows; i++) {
         struct head h = problem_head(p, s->unit[i]);
         int64_t at[3] = {h.batch, h.head, h.q0 + s->row[i]};
-        l->stored[i] = tensor_get(lse, missing < 1 ? at[0] : missing < 2 ? at[1] : at[2],
-                                  missing < 1 ? at[1] : missing < 2 ? at[2] : 0,
+        l->stored[i] = tensor_get(lse,
+                                  missing < 1   ? at[0]
+                                  : missing < 2 ? at[1]
+                                                : at[2],
+                                  missing < 1   ? at[1]
+                                  : missing < 2 ? at[2]
+                                                : 0,
                                   missing < 1 ? at[2] : 0, 0);
     }
     return true;
@@ -107,8 +112,7 @@ static bool reading_fits(const struct audit_lse *l, const struct problem *p,
         struct head h;
         int64_t i = n * s->rows / looks;
         double got = l->stored[i] * factor;
-        if (!gate_head(p, r, s->unit[i], &other, &h) ||
-            !(used(&h, s->row[i], l->format, got) <= 1))
+        if (!gate_head(p, r, s->unit[i], &other, &h) || !(used(&h, s->row[i], l->format, got) <= 1))
             return false;
         finite += isfinite(got);
     }
@@ -131,8 +135,12 @@ bool audit_lse_judge(struct audit_lse *l, const struct problem *p, const struct 
                      int threads, struct message *why)
 {
     size_t rows = (size_t)s->rows + 1;
-    struct known k = {p, s, l->format, malloc(rows * sizeof *k.truth),
-                      malloc(rows * sizeof *k.rounded), malloc(rows * sizeof *k.bound)};
+    struct known k = {p,
+                      s,
+                      l->format,
+                      malloc(rows * sizeof *k.truth),
+                      malloc(rows * sizeof *k.rounded),
+                      malloc(rows * sizeof *k.bound)};
     bool ok = (k.truth != NULL && k.rounded != NULL && k.bound != NULL) ||
               refuse(why, "no memory to judge %lld logarithms", (long long)s->rows);
     if (ok)

@@ -14,7 +14,8 @@ struct audit_lse {
     bool base_2;     /* the file says so: multiplied by ln 2 before it is judged */
     bool base_given; /* the file says which base */
     /* Judged, as the natural logarithm: */
-    int64_t rows, rounded, of_kind, outside, first; /* first: row outside or of another kind, or -1 */
+    int64_t rows, rounded, of_kind, outside,
+        first;             /* first: row outside or of another kind, or -1 */
     int64_t plus_infinity; /* of rows that see no key, where FlashAttention-2 stores +inf */
     double max_ulp, sum_ulp, max_ratio; /* in ulps of its format; max_ratio: of its bound */
     /* Outside: what fits. */

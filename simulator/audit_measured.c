@@ -9,6 +9,7 @@
 
 #include "simulator/audit_parts.h"
 #include "simulator/data.h"
+#include "simulator/dump.h"
 #include "simulator/scenario_parts.h"
 
 char *audit_capture_path(const struct scenario *s)
@@ -100,6 +101,12 @@ static bool take(struct audit *a, struct audit_run *run, struct tensor *t, bool 
     return true;
 }
 
+bool audit_take_output(struct audit *a, struct audit_run *run, struct tensor *t,
+                       struct message *why)
+{
+    return take(a, run, t, false, why);
+}
+
 static enum format words_of(const struct audit *a)
 {
     const char *dtype = a->scenario->value[OPTION_DTYPE];
@@ -116,6 +123,8 @@ bool audit_measured_file(struct audit *a, struct audit_run *run, const char *pat
 {
     struct tensor t;
     struct message took;
+    if (is_folder(path))
+        return audit_replayed_dump(a, run, path, why);
     text_append(&run->what, "%s", path);
     if (!tensor_read_npy(path, words_of(a), &t, &took, why))
         return false;
@@ -203,6 +212,8 @@ bool audit_measured_capture(struct audit *a, const char *path, struct message *w
     struct bundle b;
     struct message took;
     bool ok = true;
+    if (is_folder(path))
+        return audit_measured_dump(a, path, why);
     if (!bundle_read(path, words_of(a), &b, &took, why))
         return false;
     note_defaults(a, &b);

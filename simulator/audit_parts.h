@@ -16,6 +16,13 @@ bool audit_measured_file(struct audit *a, struct audit_run *run, const char *pat
                          struct message *why);
 /* All o.NAME of the capture, or the one named; says which metadata were missing. */
 bool audit_measured_capture(struct audit *a, const char *path, struct message *why);
+/* Takes what t owns: outputs of the problem's shape (B, Hq, Nq, D). */
+bool audit_take_output(struct audit *a, struct audit_run *run, struct tensor *t,
+                       struct message *why);
+/* A dumped call's output: the problem's own, or that of a replay on the same Q, K, V. */
+bool audit_measured_dump(struct audit *a, const char *path, struct message *why);
+bool audit_replayed_dump(struct audit *a, struct audit_run *run, const char *path,
+                         struct message *why);
 /* The path of the capture that the problem came from, malloc'ed, or NULL. */
 char *audit_capture_path(const struct scenario *s);
 

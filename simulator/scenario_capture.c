@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "simulator/dump.h"
 #include "simulator/scenario_draft.h"
 
 bool draft_words(const struct scenario *s, enum format *words, struct message *why)
@@ -243,5 +244,29 @@ bool draft_from_capture(const struct scenario *s, const char *path, struct draft
         ok = take_metadata(s, path, &b, d, why);
     }
     bundle_free(&b);
+    return ok;
+}
+
+bool draft_from_dump(const struct scenario *s, const char *path, struct draft *d,
+                     struct message *why)
+{
+    struct dumped call;
+    if (!dumped_read(path, &call, why))
+        return false;
+    bool ok = call.cu_q == NULL || !s->given[OPTION_CU_SEQLENS] ||
+              refuse(why, "--cu-seqlens: %.200s has lengths of its own", path);
+    if (ok) {
+        d->q = call.q;
+        d->k = call.k;
+        d->v = call.v;
+        d->options = call.options;
+        d->cu_q = call.cu_q;
+        d->cu_k = call.cu_k;
+        text_append(&d->name, "%s", call.name);
+        text_append(&d->remarks, "%s", call.remarks);
+        call.q.owns_data = call.k.owns_data = call.v.owns_data = false;
+        call.cu_q = call.cu_k = NULL;
+    }
+    dumped_free(&call);
     return ok;
 }

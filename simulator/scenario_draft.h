@@ -21,6 +21,9 @@ bool draft_words(const struct scenario *s, enum format *words, struct message *w
 /* Q, K, V and what the metadata say, of a .safetensors or .npz file. */
 bool draft_from_capture(const struct scenario *s, const char *path, struct draft *d,
                         struct message *why);
+/* A folder in which FlashInfer dumped a call. */
+bool draft_from_dump(const struct scenario *s, const char *path, struct draft *d,
+                     struct message *why);
 bool draft_from_files(const struct scenario *s, struct draft *d, struct message *why);
 bool draft_from_generator(const struct scenario *s, struct draft *d, struct message *why);
 /* The tensors and options of a whole problem, which is left empty. */

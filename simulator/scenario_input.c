@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "simulator/data.h"
+#include "simulator/dump.h"
 #include "simulator/scenario_draft.h"
 #include "simulator/scenario_pages.h"
 
@@ -131,6 +132,8 @@ static bool draft_from_word(const struct scenario *s, struct draft *d, struct me
     const char *names[EXAMPLE_COUNT];
     if (scenario_example(s, &e))
         return draft_from_example(s, e, d, why);
+    if (is_folder(s->problem))
+        return draft_from_dump(s, s->problem, d, why);
     if (strpbrk(s->problem, "./") != NULL) {
         text_append(&d->name, "%s", s->problem);
         return draft_from_capture(s, s->problem, d, why);

@@ -65,16 +65,11 @@ struct family {
     enum family_kind kind;
 };
 static const struct family families[] = {
-    {"gaussian", 1, 0, PLAIN},
-    {"one sign", 1, 4, PLAIN},
-    {"outliers", 1, 0, OUTLIERS},
-    {"huge scores", 6, 0, PLAIN},
-    {"tiny scores", 0.01, 0, PLAIN},
-    {"repeated maxima", 1, 1, REPEATED},
-    {"needle", 1, 0, NEEDLE},
-    {"cancelling values", 0.25, 2, CANCELLING},
-    {"subnormals", 1, 0, SUBNORMAL},
-    {"one key", 2, 0, ONE_KEY},
+    {"gaussian", 1, 0, PLAIN},       {"one sign", 1, 4, PLAIN},
+    {"outliers", 1, 0, OUTLIERS},    {"huge scores", 6, 0, PLAIN},
+    {"tiny scores", 0.01, 0, PLAIN}, {"repeated maxima", 1, 1, REPEATED},
+    {"needle", 1, 0, NEEDLE},        {"cancelling values", 0.25, 2, CANCELLING},
+    {"subnormals", 1, 0, SUBNORMAL}, {"one key", 2, 0, ONE_KEY},
     {"ragged", 1, 0, RAGGED},
 };
 enum { FAMILIES = sizeof families / sizeof families[0] };
@@ -100,8 +95,7 @@ static inline void rewrite_key(struct problem *p, const struct family *family, e
 
 /* "Ragged": packed sequences of one query each, as many as shape.Nq; their lengths differ. */
 static inline void draw_family(struct problem *p, const struct family *family, enum format f,
-                               struct shape shape, const struct problem_options *o,
-                               uint64_t *state)
+                               struct shape shape, const struct problem_options *o, uint64_t *state)
 {
     enum { MOST_SEQUENCES = 8 };
     int64_t cu_q[MOST_SEQUENCES + 1] = {0}, cu_k[MOST_SEQUENCES + 1] = {0};

@@ -17,7 +17,7 @@ struct made {
     int keys;
     bool causal, interleaved, holes;
     /* What must be found: rows wrong; and, if so, what fits. */
-    int wrong; /* -1: some */
+    int wrong;            /* -1: some */
     enum reading reading; /* READINGS: nothing fits */
     bool base_2;
     enum audit_verdict verdict;
@@ -61,7 +61,8 @@ static void write_capture(const struct made *m, bool rank_2)
     struct problem_options o = problem_defaults();
     struct tensor O, lse;
     uint64_t state = 4;
-    assert_true(draw_problem(&p, FORMAT_BF16, (struct shape){1, HQ, HKV, NQ, NK, D}, 2, &o, &state));
+    assert_true(
+        draw_problem(&p, FORMAT_BF16, (struct shape){1, HQ, HKV, NQ, NK, D}, 2, &o, &state));
     assert_true(tensor_new(&O, FORMAT_BF16, 4, (int64_t[]){1, HQ, NQ, D}, &why));
     assert_true(tensor_new(&lse, FORMAT_FP32, rank_2 ? 2 : 3,
                            rank_2 ? (int64_t[]){HQ, NQ} : (int64_t[]){1, HQ, NQ}, &why));
@@ -93,8 +94,8 @@ static void write_capture(const struct made *m, bool rank_2)
 static bool audit_capture(struct audit *a, struct scenario *s, struct message *why)
 {
     char *argv[] = {"./cap.safetensors", "--threads", "2"};
-    assert_true(scenario_parse(s, "audit", GROUP_PROBLEM | GROUP_RUN | GROUP_SELECT | GROUP_AUDIT, 3,
-                               argv, why));
+    assert_true(scenario_parse(s, "audit", GROUP_PROBLEM | GROUP_RUN | GROUP_SELECT | GROUP_AUDIT,
+                               3, argv, why));
     return audit_new(a, s, why) && audit_judge(a, NULL, why);
 }
 
@@ -165,7 +166,8 @@ static void rows_without_keys(void **unused)
     struct scenario s;
     uint64_t state = 9;
     o.mask.causal = true;
-    assert_true(draw_problem(&p, FORMAT_BF16, (struct shape){1, 1, 1, QUERIES, KEYS, D}, 1, &o, &state));
+    assert_true(
+        draw_problem(&p, FORMAT_BF16, (struct shape){1, 1, 1, QUERIES, KEYS, D}, 1, &o, &state));
     assert_true(tensor_new(&lse, FORMAT_FP32, 1, (int64_t[]){QUERIES}, &why));
     char *argv[] = {"fa2-4"};
     assert_true(scenario_parse(&s, "audit", GROUP_PROBLEM | GROUP_SELECT, 1, argv, &why));

@@ -8,6 +8,7 @@
 #include "simulator/audit_parts.h"
 #include "simulator/cli/audit.h"
 #include "simulator/cli/cli.h"
+#include "simulator/dump.h"
 #include "simulator/scenario_parts.h"
 
 static void add_runs(struct report *r)
@@ -35,9 +36,24 @@ static bool file_sha256(const char *path, struct sha256_text *digest)
     return ok;
 }
 
+/* Of a dumped call: all it consists of. */
 static void add_file(struct report *r, const char *path)
 {
+    static const char *const parts[] = {"metadata.jsonl", "inputs.safetensors",
+                                        "outputs.safetensors"};
     struct sha256_text digest;
+    struct message ignored;
+    char *call = is_folder(path) ? dump_find_call(path, &ignored) : NULL;
+    for (int i = 0; i < 3 && call != NULL; i++) {
+        char *part = NULL;
+        text_append(&part, "%s/%s", call, parts[i]);
+        if (file_sha256(part, &digest))
+            page_footer(r->page, "input", "%s: sha256 %s", part, digest.text);
+        free(part);
+    }
+    free(call);
+    if (is_folder(path))
+        return;
     if (file_sha256(path, &digest))
         page_footer(r->page, "input", "%s: sha256 %s", path, digest.text);
     else

@@ -37,6 +37,7 @@ int cli_refused(const char *verb, const struct message *why)
 
 const char cli_problem_text[] =
     "PROBLEM   NAME | FILE.safetensors | FILE.npz | --q F --k F --v F\n"
+    "          FOLDER of a call that FlashInfer dumped (flashulp recipe flashinfer)\n"
     "          --scores \"1 2 | 3 0\" --values \"10 20 | 30 0\"      ( | ends a tile )\n"
     "          --generate FAMILY --seed S --shape B,Hq,Hkv,Nq,Nk,D\n";
 

@@ -20,8 +20,7 @@ enum recipe {
 static const struct recipe_info {
     const char *name, *meaning, *arguments, *package, *ran;
 } recipes[RECIPE_COUNT] = {
-#define RECIPE(id, name, meaning, arguments, package, ran)                                        \
-    {name, meaning, arguments, package, ran},
+#define RECIPE(id, name, meaning, arguments, package, ran) {name, meaning, arguments, package, ran},
 #include "simulator/cli/recipes.def"
 #undef RECIPE
 };
@@ -58,8 +57,8 @@ static const char same[] = "the same, with  b200 --replay  in place of  h200";
 
 static void command_line(char **text, enum recipe r, bool second)
 {
-    text_append(text, "python3 capture.py cap.safetensors %s %s",
-                second ? "b200 --replay" : "h200", recipes[r].arguments);
+    text_append(text, "python3 capture.py cap.safetensors %s %s", second ? "b200 --replay" : "h200",
+                recipes[r].arguments);
 }
 
 /* A line of the heading, broken, behind '#'. */
@@ -87,9 +86,10 @@ static void add_heading(char **script, enum recipe r)
     comment(script, "", words);
     text_append(script, "#\n# first GPU   %s\n# second GPU  %s\n", first, same);
     text_append(script, "# then        flashulp audit cap.safetensors\n#\n");
-    comment(script, "",
-            "Nothing is saved unless attention in fp64 over the captured Q, K, V gives the captured "
-            "O; on the second GPU it must have run on the first one's Q, K, V, bit for bit.");
+    comment(
+        script, "",
+        "Nothing is saved unless attention in fp64 over the captured Q, K, V gives the captured "
+        "O; on the second GPU it must have run on the first one's Q, K, V, bit for bit.");
     text_append(script, "#\n# Beware:\n");
     for (int t = 0; t < TRAPS; t++)
         if (is_trap_of(t, r))
@@ -217,13 +217,15 @@ static bool hides_package(const char *path, enum recipe recipe)
     return strncmp(file, recipes[recipe].package, length) == 0 && strcmp(file + length, ".py") == 0;
 }
 
-static bool write_script(struct report *r, const char *path, enum recipe recipe,
-                         const char *script, struct message *why)
+static bool write_script(struct report *r, const char *path, enum recipe recipe, const char *script,
+                         struct message *why)
 {
     struct output_file f;
     if (hides_package(path, recipe))
-        return refuse(why, "-o %.200s: a script of that name hides the package %s; capture.py is "
-                      "right", path, recipes[recipe].package);
+        return refuse(why,
+                      "-o %.200s: a script of that name hides the package %s; capture.py is "
+                      "right",
+                      path, recipes[recipe].package);
     if (!file_begin(&f, path, r->scenario->given[OPTION_FORCE], why))
         return false;
     report_making(r, path);
