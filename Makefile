@@ -28,10 +28,10 @@ BENCHES  := $(patsubst tests/bench/%.c,$(B)/tests/bench/%,$(wildcard tests/bench
 
 .PHONY: all gpu help demo test test-full test-programs test-asan fuzz bench clean check-arrows check-pairs check-docs check-lessons deps install uninstall dist FORCE
 all: $(B)/flashulp
-include visualize/view.mk gpu/gpu.mk
+include visualize/view.mk gpu/gpu.mk lessons/lab.mk
 
 help:
-	@sed -n 's/^## //p' Makefile gpu/gpu.mk
+	@sed -n 's/^## //p' Makefile gpu/gpu.mk lessons/lab.mk
 
 ## make            build build/flashulp
 ## make demo       install what is missing (as root), build, show what this is about

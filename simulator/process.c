@@ -257,6 +257,9 @@ bool process_talk(struct process *p, const void *send, size_t count, void *reply
             return false;
         wait_a_little(p, sent < count);
     }
+    double patience = process_clock() + 0.2; /* it is about to end: how? */
+    while (p->ending == ENDING_RUNNING && process_clock() < patience)
+        wait_a_little(p, false);
     return false;
 }
 

@@ -141,7 +141,7 @@ bool scenario_parse(struct scenario *s, const char *verb, unsigned groups, int a
                 goto refused;
         } else if (s->problem == NULL) {
             text_append(&s->problem, "%s", argv[i]);
-        } else if ((groups & GROUP_COMPARE) != 0 && s->other == NULL) {
+        } else if ((groups & (GROUP_COMPARE | GROUP_LAB)) != 0 && s->other == NULL) {
             text_append(&s->other, "%s", argv[i]);
         } else {
             refuse(why,

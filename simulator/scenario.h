@@ -42,7 +42,8 @@ enum option_group {
     GROUP_PLAN = 16384,   /* plan's own */
     GROUP_GRADIENT = 32768, /* --do: the backward pass, too */
     GROUP_BATTERY = 65536,  /* battery's own */
-    GROUP_VIEW = 131072     /* view's own */
+    GROUP_VIEW = 131072,    /* view's own */
+    GROUP_LAB = 262144      /* lab's own; the verb takes two words */
 };
 
 struct option_info {

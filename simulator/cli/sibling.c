@@ -1,4 +1,4 @@
-/* sibling.c: verbs that programs beside this one do: `flashulp gpu`, `flashulp view`. */
+/* sibling.c: verbs that programs beside this one do: `flashulp gpu`, `flashulp view`, `flashulp lab`. */
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -41,4 +41,14 @@ int cli_view(int argc, char **argv)
         if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0)
             return cli_help(COMMAND_VIEW);
     return become("view", "flashulp-view", "libsdl2-dev and libpng-dev", argc, argv);
+}
+
+int cli_lab(int argc, char **argv)
+{
+    struct scenario s;
+    int status = 0;
+    if (!cli_scenario(&s, COMMAND_LAB, argc, argv, &status))
+        return status;
+    scenario_free(&s);
+    return become("lab", "flashulp-lab", "nothing more", argc, argv);
 }

@@ -1,0 +1,291 @@
+/* build.c: a student's file made into a program: preprocessed, looked through, compiled, linked.
+
+   What is compiled is the text that was looked through.  A file may include lab.h and the C library's
+   headers; anything else, and inline assembly, which can read files at compile time, is refused. */
+#define _DEFAULT_SOURCE
+#define _XOPEN_SOURCE 700 /* nftw */
+#include "lessons/grade.h"
+
+#include <ctype.h>
+#include <ftw.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "reference/tensor.h"
+#include "simulator/data.h"
+#include "simulator/scenario_parts.h"
+
+enum { LARGEST_FILE = 1 << 20, LARGEST_TEXT = 64 << 20, STRANGER = 65534 };
+
+static bool refuse_file(struct built *b, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+static bool refuse_file(struct built *b, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(b->sentence, sizeof b->sentence, format, arguments);
+    va_end(arguments);
+    b->ok = false;
+    return false;
+}
+
+static bool write_in(const struct built *b, const char *name, const void *bytes, size_t size,
+                     struct message *why)
+{
+    char path[320];
+    snprintf(path, sizeof path, "%s/%s", b->folder, name);
+    FILE *f = fopen(path, "wb");
+    bool ok = f != NULL && fwrite(bytes, 1, size, f) == size;
+    if (f != NULL && fclose(f) != 0)
+        ok = false;
+    return ok || refuse(why, "%s: cannot be written", path);
+}
+
+/* A file that comes with the labs, copied to where they are built. */
+static bool copy_shipped(const struct built *b, const char *name, struct message *why)
+{
+    unsigned char *bytes;
+    size_t size;
+    char *path = shipped_file(SHIPPED_LESSONS, name, why);
+    bool ok = path != NULL && file_read(path, LARGEST_FILE, &bytes, &size, why);
+    if (ok) {
+        ok = write_in(b, name, bytes, size, why);
+        free(bytes);
+    }
+    free(path);
+    return ok;
+}
+
+static bool make_folder(struct built *b, struct message *why)
+{
+    snprintf(b->folder, sizeof b->folder, "/tmp/flashulp-lab-XXXXXX");
+    if (mkdtemp(b->folder) == NULL)
+        return refuse(why, "%s: cannot be created", b->folder);
+    if (geteuid() == 0 && chown(b->folder, STRANGER, STRANGER) != 0)
+        return refuse(why, "%s: cannot be given to user %d", b->folder, STRANGER);
+    return copy_shipped(b, "lab.h", why) && copy_shipped(b, "driver.h", why) &&
+           copy_shipped(b, "driver.c", why);
+}
+
+static int remove_one(const char *path, const struct stat *s, int kind, struct FTW *at)
+{
+    (void)s;
+    (void)kind;
+    (void)at;
+    return remove(path);
+}
+
+void built_remove(struct built *b)
+{
+    if (b->folder[0] != 0)
+        nftw(b->folder, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+    b->folder[0] = 0;
+}
+
+/* Runs the compiler in the folder; p holds what it said. */
+static bool run_compiler(const struct built *b, const char *arguments, struct process *p,
+                         struct message *why)
+{
+    struct limits limits = {.folder = b->folder,
+                            .seconds = 10,
+                            .memory = 2048ll << 20,
+                            .file_bytes = LARGEST_TEXT,
+                            .print_bytes = LARGEST_FILE,
+                            .address_space = true,
+                            .stranger = true};
+    char *command = NULL;
+    text_append(&command, "LC_ALL=C TMPDIR=. ${CC:-cc} -std=gnu11 %s", arguments);
+    char *argv[] = {"/bin/sh", "-c", command, NULL};
+    bool started = process_start(p, &limits, argv, why);
+    if (started)
+        process_wait(p);
+    free(command);
+    if (started && p->ending == ENDING_EXIT && p->code == 127)
+        return refuse(why, "no C compiler is called %s; sudo apt install gcc, or CC=clang",
+                      getenv("CC") != NULL ? getenv("CC") : "cc");
+    return started;
+}
+
+/* The compiler's first error, at the student's line; or the linker's, in the lab's words. */
+static void first_error(const struct lab *lab, struct built *b, const struct process *p)
+{
+    const char *error = strstr(p->said, "error: "), *name;
+    if ((name = strstr(p->said, "undefined reference to `")) != NULL) {
+        struct quoted word = quoted(name + 24, strcspn(name + 24, "'"));
+        refuse_file(b, "%s is used or asked for, and defined nowhere; the lab's functions are %s %s %s",
+                    word.text, lab->steps[0], lab->steps[1] != NULL ? lab->steps[1] : "",
+                    lab->steps[2] != NULL ? lab->steps[2] : "");
+        return;
+    }
+    if ((name = strstr(p->said, "multiple definition of `")) != NULL) {
+        struct quoted word = quoted(name + 24, strcspn(name + 24, "'"));
+        refuse_file(b, "%s is the grader's own; a lab file does not define it", word.text);
+        return;
+    }
+    if (p->ending != ENDING_EXIT || error == NULL) {
+        refuse_file(b, "the compiler %s", process_ending(p).text);
+        return;
+    }
+    const char *line = error;
+    while (line > p->said && line[-1] != '\n')
+        line--;
+    const char *number = strstr(line, "lab.c:");
+    refuse_file(b, "line %d: %.*s", number != NULL && number < error ? atoi(number + 6) : 0,
+                (int)strcspn(error + 7, "\n"), error + 7);
+}
+
+/* --- what the preprocessor's output shows --- */
+
+static bool is_system(const char *path)
+{
+    static const char *const folders[] = {"/usr/include/", "/usr/lib/", "/usr/lib64/",
+                                          "/usr/local/include/", "/usr/local/lib/", "/opt/"};
+    for (size_t i = 0; i < sizeof folders / sizeof folders[0]; i++)
+        if (strncmp(path, folders[i], strlen(folders[i])) == 0)
+            return strstr(path, "/../") == NULL;
+    return path[0] == '<';
+}
+
+/* `# 12 "name" 1 3`: a line marker.  Flag 1: a file is entered, 2: returned to. */
+struct marker {
+    int line;
+    char name[512];
+    bool enters, returns;
+};
+static bool read_marker(const char *text, struct marker *m)
+{
+    char *end;
+    if (text[0] != '#' || text[1] != ' ' || !isdigit((unsigned char)text[2]))
+        return false;
+    m->line = (int)strtol(text + 2, &end, 10);
+    const char *from = strchr(end, '"'), *to = from != NULL ? strchr(from + 1, '"') : NULL;
+    if (to == NULL || to > strchr(text, '\n') || to - from >= (long)sizeof m->name)
+        return false;
+    snprintf(m->name, sizeof m->name, "%.*s", (int)(to - from - 1), from + 1);
+    m->enters = to[1] == ' ' && to[2] == '1';
+    m->returns = to[1] == ' ' && to[2] == '2';
+    return true;
+}
+
+/* The word `asm` outside of strings and comments of one line. */
+static bool has_assembly(const char *line)
+{
+    char string = 0;
+    for (const char *at = line; *at != '\n' && *at != 0; at++) {
+        if (string != 0) {
+            at += *at == '\\' && at[1] != 0 && at[1] != '\n';
+            string = *at == string ? 0 : string;
+            continue;
+        }
+        if (*at == '"' || *at == '\'') {
+            string = *at;
+            continue;
+        }
+        size_t word = strspn(at, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789");
+        if ((word == 3 && strncmp(at, "asm", 3) == 0) || (word == 5 && strncmp(at, "__asm", 5) == 0) ||
+            (word == 7 && strncmp(at, "__asm__", 7) == 0))
+            return true;
+        at += word > 0 ? word - 1 : 0;
+    }
+    return false;
+}
+
+/* The next marker decides where we are: the student's own text, lab.h, or the C library. */
+static bool enter(struct built *b, const struct marker *m, int line, bool *own, int *begun)
+{
+    bool file = strcmp(m->name, "lab.c") == 0, ours = strcmp(m->name, "lab.h") == 0 || strcmp(m->name, "./lab.h") == 0;
+    if (*begun < 2) { /* the compiler's own names come first */
+        *begun = m->name[0] == '<' ? 1 : *begun == 1 && file ? 2 : *begun;
+        *own = *begun == 2;
+        return true;
+    }
+    if (m->enters && *own && !ours && !is_system(m->name))
+        return refuse_file(b, "line %d includes %.200s; lab.h and the C library's headers are right",
+                           line, m->name);
+    if (!m->enters && !m->returns && *own && !file)
+        return refuse_file(b, "line %d: a #line directive hides where the text comes from; leave it out",
+                           line);
+    *own = file;
+    return true;
+}
+
+static bool look_through(struct built *b, const char *text)
+{
+    bool own = false;
+    int line = 0, begun = 0;
+    for (const char *at = text; *at != 0;) {
+        struct marker m;
+        if (read_marker(at, &m)) {
+            if (!enter(b, &m, line, &own, &begun))
+                return false;
+            line = own ? m.line : line;
+        } else {
+            if (own && has_assembly(at))
+                return refuse_file(b, "line %d: inline assembly is not taken; plain C is right", line);
+            if (own && at[0] == '#' && strstr(at, "embed") != NULL &&
+                strstr(at, "embed") < at + strcspn(at, "\n"))
+                return refuse_file(b, "line %d: #embed is not taken", line);
+            line += own;
+        }
+        at += strcspn(at, "\n");
+        at += *at == '\n';
+    }
+    return true;
+}
+
+static bool read_preprocessed(struct built *b, struct message *why)
+{
+    char path[320];
+    unsigned char *text;
+    size_t size;
+    snprintf(path, sizeof path, "%s/lab.i", b->folder);
+    if (!file_read(path, LARGEST_TEXT, &text, &size, why))
+        return false;
+    if (strlen((char *)text) != size)
+        refuse_file(b, "the file holds a zero byte; it is no C text");
+    else
+        look_through(b, (char *)text);
+    free(text);
+    return true;
+}
+
+static bool compile(const struct lab *lab, struct built *b, struct message *why)
+{
+    struct process p;
+    char *arguments = NULL;
+    if (!run_compiler(b, "-E lab.c -o lab.i", &p, why))
+        return false;
+    if (p.ending != ENDING_EXIT || p.code != 0) {
+        first_error(lab, b, &p);
+        return true;
+    }
+    if (!read_preprocessed(b, why) || !b->ok)
+        return b->sentence[0] != 0;
+    text_append(&arguments, "-O1 -g -fno-pie -no-pie -ffp-contract=off "
+                            "-Werror=implicit-function-declaration -x cpp-output lab.i -x c "
+                            "driver.c '-DSTEPS=");
+    for (int i = 0; i < MAX_STEPS && lab->steps[i] != NULL; i++)
+        text_append(&arguments, "STEP(%s) ", lab->steps[i]);
+    text_append(&arguments, "' -lm -o lab");
+    bool ok = run_compiler(b, arguments, &p, why);
+    if (ok && (p.ending != ENDING_EXIT || p.code != 0))
+        first_error(lab, b, &p);
+    free(arguments);
+    return ok;
+}
+
+bool build_lab(const struct lab *lab, const char *path, struct built *b, struct message *why)
+{
+    unsigned char *text;
+    size_t size;
+    *b = (struct built){.ok = true};
+    if (!file_read(path, LARGEST_FILE, &text, &size, why))
+        return false;
+    bool ok = make_folder(b, why) && write_in(b, "lab.c", text, size, why) && compile(lab, b, why);
+    free(text);
+    if (!ok)
+        built_remove(b);
+    return ok;
+}

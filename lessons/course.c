@@ -1,0 +1,247 @@
+/* course.c: see course.h. */
+#include "lessons/course.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "reference/sha256.h"
+#include "reference/tensor.h"
+#include "simulator/scenario_parts.h"
+
+enum { LARGEST = 1 << 20 };
+
+void course_defaults(struct course *c)
+{
+    *c = (struct course){.feedback = FEEDBACK_CAUSE, .show_hidden = true, .name = "course"};
+    for (size_t i = 0; i < sizeof c->points / sizeof c->points[0]; i++)
+        for (int p = 0; p < MAX_PROPERTIES; p++)
+            c->points[i][p] = -1;
+}
+
+/* points.07 = 2,3,1 */
+static bool read_points(struct course *c, const char *number, const char *text, struct message *why)
+{
+    const struct lab *lab = lab_from_name(number, why);
+    int64_t *list, count;
+    int place = 0, have = 0;
+    if (lab == NULL || !parse_list("points", text, &list, &count, why))
+        return false;
+    while (lab_at(place) != lab)
+        place++;
+    while (have < MAX_PROPERTIES && lab->properties[have].name != NULL)
+        have++;
+    bool ok = count == have;
+    for (int i = 0; ok && i < have; i++) {
+        ok = list[i] >= 0 && list[i] <= 100;
+        c->points[place][i] = (int)list[i];
+    }
+    free(list);
+    return ok || refuse(why, "points.%s = %.60s: %d numbers from 0 to 100 are right", lab->number,
+                        text, have);
+}
+
+static bool setting(struct course *c, const char *name, const char *value, struct message *why)
+{
+    static const char *const words[] = {"cause", "property", "none"};
+    if (strcmp(name, "name") == 0) {
+        snprintf(c->name, sizeof c->name, "%s", value);
+    } else if (strcmp(name, "secret") == 0) {
+        if (strlen(value) < 16)
+            return refuse(why, "secret: at least 16 characters are right");
+        snprintf(c->secret, sizeof c->secret, "%s", value);
+        c->variants = true;
+    } else if (strcmp(name, "labs") == 0) {
+        snprintf(c->labs, sizeof c->labs, "%s", value);
+    } else if (strcmp(name, "hidden") == 0) {
+        c->show_hidden = strcmp(value, "now") == 0;
+        if (!c->show_hidden && strcmp(value, "later") != 0)
+            return refuse(why, "hidden = %.40s: later or now is right", value);
+    } else if (strcmp(name, "feedback") == 0) {
+        for (int i = 0; i < 3; i++)
+            if (strcmp(value, words[i]) == 0) {
+                c->feedback = (enum feedback)i;
+                return true;
+            }
+        return refuse(why, "feedback = %.40s: cause, property or none is right", value);
+    } else if (strncmp(name, "points.", 7) == 0) {
+        return read_points(c, name + 7, value, why);
+    } else {
+        return refuse(why, "no setting is called %.40s", name);
+    }
+    return true;
+}
+
+static char *trimmed(char *text)
+{
+    text += strspn(text, " \t");
+    size_t n = strlen(text);
+    while (n > 0 && strchr(" \t\r", text[n - 1]) != NULL)
+        text[--n] = 0;
+    return text;
+}
+
+bool course_read(const char *path, struct course *c, struct message *why)
+{
+    unsigned char *bytes;
+    size_t size;
+    int number = 0;
+    bool ok = true;
+    course_defaults(c);
+    c->show_hidden = false;
+    if (!file_read(path, LARGEST, &bytes, &size, why))
+        return false;
+    for (char *line = (char *)bytes, *next; ok && line != NULL; line = next) {
+        struct message said;
+        number++;
+        next = strchr(line, '\n');
+        if (next != NULL)
+            *next++ = 0;
+        line[strcspn(line, "#")] = 0;
+        char *equals = strchr(line, '=');
+        if (trimmed(line)[0] == 0)
+            continue;
+        if (equals == NULL) {
+            ok = refuse(why, "%.200s:%d: NAME = VALUE is right", path, number);
+            continue;
+        }
+        *equals = 0;
+        ok = setting(c, trimmed(line), trimmed(equals + 1), &said) ||
+             refuse(why, "%.200s:%d: %.300s", path, number, said.text);
+    }
+    free(bytes);
+    return ok;
+}
+
+static void digest_of(struct sha256 *s, unsigned char digest[32])
+{
+    struct sha256_text text = sha256_end(s);
+    for (int i = 0; i < 32; i++) {
+        char pair[3] = {text.text[2 * i], text.text[2 * i + 1], 0};
+        digest[i] = (unsigned char)strtoul(pair, NULL, 16);
+    }
+}
+
+void hmac_sha256(const char *key, const char *text, unsigned char digest[32])
+{
+    unsigned char block[64] = {0}, pad[64];
+    struct sha256 s;
+    if (strlen(key) > sizeof block) {
+        sha256_start(&s);
+        sha256_add(&s, key, strlen(key));
+        digest_of(&s, block);
+    } else {
+        memcpy(block, key, strlen(key));
+    }
+    for (int i = 0; i < 64; i++)
+        pad[i] = block[i] ^ 0x36;
+    sha256_start(&s);
+    sha256_add(&s, pad, sizeof pad);
+    sha256_add(&s, text, strlen(text));
+    digest_of(&s, digest);
+    for (int i = 0; i < 64; i++)
+        pad[i] = block[i] ^ 0x5c;
+    sha256_start(&s);
+    sha256_add(&s, pad, sizeof pad);
+    sha256_add(&s, digest, 32);
+    digest_of(&s, digest);
+}
+
+/* Nobody can know these numbers beforehand. */
+static uint64_t unforeseen(void)
+{
+    uint64_t seed = 0;
+    FILE *f = fopen("/dev/urandom", "rb");
+    if (f == NULL || fread(&seed, sizeof seed, 1, f) != 1)
+        seed = (uint64_t)(process_clock() * 1e9);
+    if (f != NULL)
+        fclose(f);
+    return seed;
+}
+
+struct variant course_variant(const struct course *c, const struct lab *lab, const char *student)
+{
+    struct variant v = {.base = -1, .window = 2, .bits = 7};
+    unsigned char digest[32];
+    char text[160];
+    if (!c->variants || student == NULL) {
+        v.seed = unforeseen();
+        return v;
+    }
+    snprintf(text, sizeof text, "%s/%.100s", lab->number, student);
+    hmac_sha256(c->secret, text, digest);
+    v.student = student;
+    v.base = digest[0] & 1 ? 2 : 0;
+    v.direction = digest[1] & 1 ? 1 : -1;
+    v.window = 1 + digest[2] % 4;
+    v.bits = 4 + digest[3] % 5;
+    memcpy(&v.seed, digest + 8, sizeof v.seed);
+    return v;
+}
+
+struct lab course_lab(const struct course *c, const struct lab *lab)
+{
+    struct lab copy = *lab;
+    int place = 0;
+    while (lab_at(place) != lab)
+        place++;
+    for (int i = 0; i < MAX_PROPERTIES; i++)
+        if (c->points[place][i] >= 0)
+            copy.properties[i].points = c->points[place][i];
+    return copy;
+}
+
+static void append_wishes(char **to, const struct lab *lab, const struct variant *v)
+{
+    if (v->student == NULL) {
+        text_append(to, "Variant: %s", lab->knobs == 0 ? "none." : "any legal form.");
+        if (lab->knobs & KNOB_WINDOW)
+            text_append(to, "  The window is in s->left.");
+        if (lab->knobs & KNOB_BITS)
+            text_append(to, "  Round to 7 fraction bits (bf16).");
+        return;
+    }
+    text_append(to, "This copy is %s's and asks for:", v->student);
+    if (lab->knobs & KNOB_DIRECTION)
+        text_append(to, " key tiles from %s;", v->direction > 0 ? "first to last" : "last to first");
+    if (lab->knobs & KNOB_BASE)
+        text_append(to, " L in base %s;", v->base == 2 ? "2 (L = log2 of the sum)" : "e");
+    if (lab->knobs & KNOB_BITS)
+        text_append(to, " %d fraction bits;", v->bits);
+    if (lab->knobs & KNOB_WINDOW)
+        text_append(to, " windows of %d keys to the left;", v->window);
+    if (lab->knobs == 0)
+        text_append(to, " nothing but its own numbers;");
+}
+
+char *course_stub(const char *text, const struct lab *lab, const struct variant *v)
+{
+    static const char place[] = "$VARIANT$";
+    const char *at = strstr(text, place);
+    char *to = NULL;
+    if (at == NULL) {
+        text_append(&to, "%s", text);
+        return to;
+    }
+    text_append(&to, "%.*s", (int)(at - text), text);
+    append_wishes(&to, lab, v);
+    text_append(&to, "%s", at + strlen(place));
+    return to;
+}
+
+bool course_grade(const struct course *c, const struct lab *lab, const char *path,
+                  const char *student, struct graded *x, struct message *why)
+{
+    double start = process_clock();
+    *x = (struct graded){.lab = lab,
+                         .file = path,
+                         .feedback = c->feedback,
+                         .show_hidden = c->show_hidden,
+                         .variant = course_variant(c, lab, student)};
+    if (!build_lab(lab, path, &x->built, why))
+        return false;
+    if (x->built.ok)
+        grade_lab(lab, &x->built, &x->variant, &x->grading);
+    built_remove(&x->built);
+    x->seconds = process_clock() - start;
+    return true;
+}

@@ -1,0 +1,451 @@
+/* fold.c: what a tile should have done to m, l and O, what slips would have done, and the walk. */
+#include "lessons/fold.h"
+
+#include <assert.h>
+#include <stdio.h>
+
+#include "reference/format.h"
+
+static const double LN2 = 0.69314718055994531;
+
+struct slip {
+    bool nothing, keep_l, keep_O, inverse, twice_l, twice_O, tile_max, forget_m, old_max, no_max,
+        no_l, count_l, fresh_l, fresh_O, no_O, sum_rounded, unrounded, truncated, fewer, tail,
+        normal, half_normal, linear, row_zero;
+    int base, base_decay;
+};
+static const struct {
+    const char *sentence;
+    struct slip slip;
+} slips[] = {
+#define SLIP(sentence, ...) {sentence, {__VA_ARGS__}},
+#include "lessons/slips.def"
+#undef SLIP
+};
+enum { SLIPS = sizeof slips / sizeof slips[0] };
+
+/* One row's statistics; `size` is the scale of O's errors. */
+struct row {
+    double m, l, O[MAX_DIM], size;
+};
+
+void fold_new(struct fold_run *run, struct grading *g, struct fold_steps steps, int rows, int Nk,
+              int dim, int tile)
+{
+    assert(rows <= MAX_ROWS && Nk <= LONGEST_ROW && dim <= MAX_DIM && tile <= MAX_KEYS);
+    *run = (struct fold_run){.g = g,
+                             .steps = steps,
+                             .divided = -1,
+                             .rows = rows,
+                             .Nk = Nk,
+                             .dim = dim,
+                             .tile = tile};
+}
+
+void fold_draw(struct fold_run *run)
+{
+    for (int c = 0; c < run->Nk; c++) {
+        for (int r = 0; r < run->rows; r++)
+            run->S[r][c] = 2 * draw(run->g);
+        for (int d = 0; d < run->dim; d++)
+            run->V[c][d] = draw(run->g);
+    }
+}
+
+void fold_example(struct fold_run *run)
+{
+    static const float x[] = {1, 2, 3, 0}, v[] = {10, 20, 30, 0};
+    assert(run->rows == 1 && run->Nk == 4 && run->dim == 1);
+    for (int c = 0; c < 4; c++) {
+        run->S[0][c] = x[c];
+        run->V[c][0] = v[c];
+    }
+}
+
+static double unit(const struct fold_run *run) /* what 1 in the student's m is, in base e */
+{
+    return run->base == 2 ? LN2 : 1;
+}
+
+static double power(int base, double x)
+{
+    return base == 2 ? exp2(x) : exp(x);
+}
+
+static double bf16(double x, const struct slip *slip)
+{
+    if (!slip->truncated)
+        return format_round(FORMAT_BF16, x, false);
+    double rounded = format_round(FORMAT_BF16, x, false);
+    return rounded > x ? format_next(FORMAT_BF16, rounded, -1) : rounded;
+}
+
+/* The score of key c of the tile, one beyond its end being 0. */
+static double score(const struct state *s, int r, int c)
+{
+    return c < s->keys ? (double)s->S[r][c] : 0;
+}
+
+static double tile_maximum(const struct state *s, int r, int keys)
+{
+    double top = -INFINITY;
+    for (int c = 0; c < keys; c++)
+        top = fmax(top, score(s, r, c));
+    return top;
+}
+
+static double decay_of(const struct slip *slip, double m_old, double m)
+{
+    double a = m_old < -1e30 ? 0 : power(slip->base_decay != 0 ? 2 : slip->base, m_old - m);
+    return slip->inverse && a > 0 ? 1 / a : a;
+}
+
+/* The row after the tile in `s`, which holds what was there before it. */
+static struct row folded(const struct fold_run *run, const struct state *s, int r,
+                         const struct slip *slip)
+{
+    int keys = slip->tail ? run->tile : s->keys - slip->fewer;
+    double m_old = (double)s->m[slip->row_zero ? 0 : r] * unit(run), l_old = (double)s->l[r];
+    double top = tile_maximum(s, slip->row_zero ? 0 : r, keys), m = fmax(m_old, top);
+    struct row y = {.m = slip->forget_m ? top : m};
+    double a = decay_of(slip, m_old, m), shift = slip->tile_max ? top : m, sum = 0;
+    bool divided = run->divided == 1, empty = m < -1e30;
+    shift = slip->no_max || empty ? 0 : slip->old_max && m_old > -1e30 ? m_old : shift;
+    for (int d = 0; d < s->dim; d++) {
+        y.O[d] = (double)s->O[r][d] * (divided && !slip->half_normal ? l_old : 1);
+        y.O[d] *= slip->fresh_O ? 0 : slip->keep_O ? 1 : slip->twice_O ? a * a : a;
+    }
+    for (int c = 0; c < keys; c++) {
+        double p = slip->linear ? score(s, r, c) : power(slip->base, score(s, r, c) - shift);
+        double narrow = run->rounds && !slip->unrounded ? bf16(p, slip) : p;
+        p = empty ? 0 : p;
+        sum += slip->count_l ? 1 : slip->sum_rounded ? narrow : p;
+        for (int d = 0; d < s->dim && c < s->keys && !slip->no_O && !empty; d++) {
+            y.O[d] += narrow * (double)s->V[c][d];
+            y.size += fabs(narrow * (double)s->V[c][d]);
+        }
+    }
+    y.l = l_old * (slip->fresh_l ? 0 : slip->keep_l ? 1 : slip->twice_l ? a * a : a) +
+          (slip->no_l ? 0 : sum);
+    for (int d = 0; d < s->dim; d++) {
+        y.size += fabs(y.O[d]);
+        if ((divided || slip->normal || slip->half_normal) && y.l != 0)
+            y.O[d] /= y.l;
+    }
+    return y;
+}
+
+static bool row_is(const struct fold_run *run, const struct state *got, int r, const struct row *y)
+{
+    bool same = (got->m[r] < -1e30f && y->m < -1e30) || near(got->m[r], y->m / unit(run), 1);
+    same = same && near(got->l[r], y->l, 0);
+    for (int d = 0; d < got->dim && same && !run->loose_O; d++)
+        same = near(got->O[r][d], y->O[d], run->divided == 1 ? y->size / fmax(y->l, 1) : y->size);
+    return same;
+}
+
+static bool gives(const struct fold_run *run, const struct state *before, const struct state *after,
+                  const struct slip *slip)
+{
+    for (int r = 0; r < before->rows; r++) {
+        struct row y = folded(run, before, r, slip);
+        if (slip->nothing) {
+            y.m = (double)before->m[r] * unit(run);
+            y.l = (double)before->l[r];
+            for (int d = 0; d < before->dim; d++)
+                y.O[d] = (double)before->O[r][d];
+        }
+        if (!row_is(run, after, r, &y))
+            return false;
+    }
+    return true;
+}
+
+/* Where the two legal forms can be told apart, they are. */
+static void settle_forms(struct fold_run *run, const struct state *before, const struct state *after)
+{
+    static const struct slip none;
+    for (int r = 0; r < before->rows && run->base == 0; r++) {
+        double m = fmax((double)before->m[r], tile_maximum(before, r, before->keys));
+        bool e = near(after->m[r], m, 0), two = near(after->m[r], m / LN2, 0);
+        run->base = e && !two ? 1 : two && !e ? 2 : 0;
+    }
+    if (run->divided >= 0 || gives(run, before, after, &none))
+        return;
+    run->divided = 1; /* before the first tile O and l are 0 in both */
+    if (!gives(run, before, after, &none))
+        run->divided = -1;
+}
+
+static void describe(struct fold_run *run, const struct state *before, const struct state *after)
+{
+    static const struct slip none;
+    struct grading *g = run->g;
+    for (int r = 0; r < before->rows && !failed(g); r++) {
+        struct row y = folded(run, before, r, &none);
+        if (y.m < -1e30 && after->m[r] < -1e30f)
+            y.m = (double)after->m[r];
+        if (!expect(g, entry_name("m", r, -1).text, after->m[r], y.m / unit(run), 1) ||
+            !expect(g, entry_name("l", r, -1).text, after->l[r], y.l, 0))
+            return;
+        for (int d = 0; d < before->dim && !run->loose_O; d++)
+            if (!expect(g, entry_name("O", r, d).text, after->O[r][d], y.O[d], y.size))
+                return;
+    }
+}
+
+static bool judge_tile(struct fold_run *run, const struct state *before, const struct state *after)
+{
+    static const struct slip none;
+    settle_forms(run, before, after);
+    if (gives(run, before, after, &none))
+        return true;
+    for (int n = 0; n < SLIPS; n++) {
+        struct slip slip = slips[n].slip;
+        if ((slip.sum_rounded || slip.unrounded || slip.truncated) && !run->rounds)
+            continue;
+        if (slip.normal && run->divided == 1)
+            continue;
+        if (!gives(run, before, after, &slip))
+            continue;
+        fail(run->g, "%s", slips[n].sentence);
+        return false;
+    }
+    describe(run, before, after);
+    return !failed(run->g);
+}
+
+static void load_tile(struct fold_run *run, int tile)
+{
+    struct state *s = &run->state, old = *s;
+    int first = tile * run->tile, left = run->Nk - first;
+    fresh(s, run->rows, left < run->tile ? left : run->tile, run->dim);
+    s->Nk = run->Nk;
+    s->key0 = first;
+    s->tile = tile;
+    s->steps = (run->Nk + run->tile - 1) / run->tile;
+    memcpy(s->m, old.m, sizeof s->m);
+    memcpy(s->l, old.l, sizeof s->l);
+    memcpy(s->O, old.O, sizeof s->O);
+    for (int c = 0; c < s->keys; c++) {
+        for (int r = 0; r < run->rows; r++)
+            s->S[r][c] = run->S[r][first + c];
+        for (int d = 0; d < run->dim; d++)
+            s->V[c][d] = run->V[first + c][d];
+    }
+}
+
+static bool begin(struct fold_run *run)
+{
+    struct grading *g = run->g;
+    struct state *s = &run->state;
+    fresh(s, run->rows, 0, run->dim);
+    s->Nk = run->Nk;
+    at(g, "before the first tile");
+    if (!call(g, run->steps.begin, s))
+        return false;
+    for (int r = 0; r < run->rows; r++) {
+        if (is_poison(s->m[r]) || is_poison(s->l[r]) || is_poison(s->O[r][0]))
+            fail(g, "row %d: m, l or O was never written", r);
+        else if (!(s->m[r] < -1e30f))
+            fail(g, "row %d: m = %g; -INFINITY is right: no score is smaller", r, (double)s->m[r]);
+        else if (s->l[r] != 0)
+            fail(g, "row %d: l = %g; an empty sum is 0", r, (double)s->l[r]);
+        for (int d = 0; d < run->dim; d++)
+            if (s->O[r][d] != 0)
+                fail(g, "row %d: O = %g; an empty sum is 0", r, (double)s->O[r][d]);
+    }
+    return !failed(g);
+}
+
+/* Which tile comes now: the student says, or all in turn. */
+static int next(struct fold_run *run, int step, int steps)
+{
+    struct grading *g = run->g;
+    int tile = step, direction = g->variant.direction;
+    if (run->steps.next_tile >= 0) {
+        struct state s;
+        fresh(&s, run->rows, run->tile, run->dim);
+        s.step = step;
+        s.steps = steps;
+        s.tile = -1;
+        at(g, "step %d of %d", step, steps);
+        if (!call(g, run->steps.next_tile, &s))
+            return -1;
+        tile = s.tile;
+        if (tile < 0 || tile >= steps)
+            fail(g, "next_tile says tile %d; the tiles are 0 to %d", tile, steps - 1);
+        else if (direction != 0 && tile != (direction > 0 ? step : steps - 1 - step))
+            fail(g, "next_tile says tile %d; this copy asks for %s", tile,
+                 direction > 0 ? "first to last" : "last to first");
+        for (int before = 0; before < step && !failed(g); before++)
+            if (run->order[before] == tile)
+                fail(g, "next_tile says tile %d a second time", tile);
+    }
+    run->order[step] = tile;
+    return failed(g) ? -1 : tile;
+}
+
+bool fold_tiles(struct fold_run *run)
+{
+    int steps = (run->Nk + run->tile - 1) / run->tile;
+    if (!begin(run))
+        return false;
+    for (int step = 0; step < steps; step++) {
+        int tile = next(run, step, steps);
+        if (tile < 0)
+            return false;
+        load_tile(run, tile);
+        run->state.step = step;
+        struct state before = run->state;
+        at(run->g, "tile (0,%d)", tile);
+        if (!call(run->g, run->steps.fold, &run->state) ||
+            !judge_tile(run, &before, &run->state))
+            return false;
+    }
+    return true;
+}
+
+/* m, l and O as some earlier tiles may have left them. */
+static void draw_statistics(struct fold_run *run)
+{
+    for (int r = 0; r < run->rows; r++) {
+        run->state.m[r] = draw(run->g);
+        run->state.l[r] = 1 + fabsf(draw(run->g));
+        for (int d = 0; d < run->dim; d++)
+            run->state.O[r][d] = draw(run->g);
+    }
+}
+
+bool fold_from_anywhere(struct fold_run *run)
+{
+    struct grading *g = run->g;
+    load_tile(run, 0);
+    draw_statistics(run);
+    struct state before = run->state;
+    at(g, "a tile onto m, l, O drawn at random");
+    return call(g, run->steps.fold, &run->state) && judge_tile(run, &before, &run->state);
+}
+
+void fold_truth(const struct fold_run *run, int r, double *m, double *l, double *O)
+{
+    *m = -INFINITY;
+    *l = 0;
+    for (int c = 0; c < run->Nk; c++)
+        *m = fmax(*m, (double)run->S[r][c]);
+    for (int d = 0; d < run->dim; d++)
+        O[d] = 0;
+    for (int c = 0; c < run->Nk && !isinf(*m); c++) {
+        double p = exp((double)run->S[r][c] - *m);
+        *l += p;
+        for (int d = 0; d < run->dim; d++)
+            O[d] += p * (double)run->V[c][d];
+    }
+    for (int d = 0; d < run->dim && *l > 0; d++)
+        O[d] /= *l;
+}
+
+/* What is wrong with O at the end, if it is one of the usual things. */
+static bool output_is(struct fold_run *run, int r, const double *O, double l)
+{
+    struct grading *g = run->g;
+    const float *got = run->state.O[r];
+    double size = run->rounds ? 256 : 4;
+    bool right = true, undivided = true, twice = true;
+    for (int d = 0; d < run->dim; d++) {
+        right = right && near(got[d], O[d], size * (run->rounds ? 1 : 0) + 1);
+        undivided = undivided && near(got[d], O[d] * l, 1);
+        twice = twice && near(got[d], O[d] / l, 1);
+    }
+    if (right)
+        return true;
+    if (l == 0)
+        fail(g, "row %d: O = %g; a row that sees no key has O = 0, L = -inf", r, (double)got[0]);
+    else if (undivided)
+        fail(g, "row %d: O was not divided by l", r);
+    else if (twice)
+        fail(g, "row %d: O was divided by l twice", r);
+    for (int d = 0; d < run->dim && !failed(g); d++)
+        expect(g, entry_name("O", r, d).text, got[d], O[d], 1);
+    return false;
+}
+
+static bool logsum_is(struct fold_run *run, int r, double m, double l)
+{
+    struct grading *g = run->g;
+    float got = run->state.L[r];
+    double L = l > 0 ? m + log(l) : -INFINITY;
+    int base = g->variant.base;
+    if ((base != 2 && near(got, L, 1)) || (base != 0 && near(got, L / LN2, 1)))
+        return true;
+    if (is_poison(got))
+        fail(g, "L[%d] was never written", r);
+    else if (near(got, L, 1))
+        fail(g, "row %d: L is in base e; this copy asks for base 2", r);
+    else if (near(got, L / LN2, 1))
+        fail(g, "row %d: L is in base 2; this copy asks for base e", r);
+    else if (l > 0 && near(got, log(l), 1))
+        fail(g, "row %d: L lacks the maximum: m + ln l is right", r);
+    else if (l > 0 && near(got, m + l, 1))
+        fail(g, "row %d: L lacks the logarithm: m + ln l is right", r);
+    else
+        fail(g, "L[%d] = %.6g, want %.6g", r, (double)got, base == 2 ? L / LN2 : L);
+    return false;
+}
+
+bool fold_finish_from_anywhere(struct fold_run *run)
+{
+    struct grading *g = run->g;
+    struct state *s = &run->state, before;
+    fresh(s, run->rows, 0, run->dim);
+    draw_statistics(run);
+    before = *s;
+    at(g, "finish, on m, l, O drawn at random");
+    if (!call(g, run->steps.finish, s))
+        return false;
+    for (int r = 0; r < run->rows; r++) {
+        double l = (double)before.l[r];
+        for (int d = 0; d < run->dim; d++) {
+            double O = (double)before.O[r][d] / (run->divided == 1 ? 1 : l);
+            if (!expect(g, entry_name("O", r, d).text, s->O[r][d], O, 0))
+                return false;
+        }
+        if (!logsum_is(run, r, (double)before.m[r], l))
+            return false;
+    }
+    return true;
+}
+
+int fold_form(struct fold_run *run)
+{
+    if (!begin(run))
+        return -1;
+    load_tile(run, 0);
+    struct state before = run->state;
+    at(run->g, "tile (0,0)");
+    if (call(run->g, run->steps.fold, &run->state))
+        settle_forms(run, &before, &run->state);
+    static const struct slip none;
+    bool plain = run->divided == -1 && gives(run, &before, &run->state, &none);
+    return plain ? 0 : run->divided;
+}
+
+bool fold_finish(struct fold_run *run, bool judge_O, bool judge_L)
+{
+    struct state *s = &run->state;
+    double m, l, O[MAX_DIM];
+    struct state last = *s;
+    fresh(s, run->rows, 0, run->dim);
+    memcpy(s->m, last.m, sizeof s->m);
+    memcpy(s->l, last.l, sizeof s->l);
+    memcpy(s->O, last.O, sizeof s->O);
+    at(run->g, "after the last tile");
+    if (!call(run->g, run->steps.finish, s))
+        return false;
+    for (int r = 0; r < run->rows; r++) {
+        fold_truth(run, r, &m, &l, O);
+        if ((judge_O && !output_is(run, r, O, l)) || (judge_L && !logsum_is(run, r, m, l)))
+            return false;
+    }
+    return true;
+}

@@ -1,0 +1,51 @@
+/* fold.h: labs about the running softmax: tiles of scores folded into m, l and O.
+
+   The student's state is judged after every tile against what it was before it, so one wrong tile
+   is one sentence.  Legal forms are told apart by themselves: O may be divided by l after every tile
+   (FlashAttention-1) or at the end (FlashAttention-2), m may be in base e or 2, tiles may come in
+   any order. */
+#ifndef FLASHULP_LESSONS_FOLD_H
+#define FLASHULP_LESSONS_FOLD_H
+
+#include "lessons/grade.h"
+
+enum { LONGEST_ROW = 96 };
+
+/* The steps of such a lab, by place in its list; -1: the lab has none of it. */
+struct fold_steps {
+    int begin, next_tile, fold, finish;
+};
+
+struct fold_run {
+    struct grading *g;
+    struct fold_steps steps;
+    bool rounds;        /* P is rounded to bf16 for P V, not for l */
+    bool loose_O;       /* O is not judged tile by tile */
+    int base;           /* of m, as found: 0 unknown, 1 e, 2 two */
+    int divided;        /* O is divided by l in every tile: -1 unknown, 0 no, 1 yes */
+    int rows, Nk, dim, tile; /* sizes; keys of a tile */
+    float S[MAX_ROWS][LONGEST_ROW], V[LONGEST_ROW][MAX_DIM];
+    int order[LONGEST_ROW]; /* the tiles, as they came */
+    struct state state;     /* after the last call */
+};
+
+void fold_new(struct fold_run *run, struct grading *g, struct fold_steps steps, int rows, int Nk,
+              int dim, int tile);
+void fold_draw(struct fold_run *run); /* S and V */
+/* The four scores of the worked example: 1 2 | 3 0 with values 10 20 | 30 0. */
+void fold_example(struct fold_run *run);
+
+/* begin, then every tile, each judged.  False once the property has failed. */
+bool fold_tiles(struct fold_run *run);
+/* finish: O = sum e^(s - m) v / l and, in the variant's base, L. */
+bool fold_finish(struct fold_run *run, bool judge_O, bool judge_L);
+/* finish on m, l, O drawn at random: L = m + ln l, and O / l unless O is divided already. */
+bool fold_finish_from_anywhere(struct fold_run *run);
+/* The first tile alone, to see whether it is divided by l: 1 yes, 0 no, -1 neither. */
+int fold_form(struct fold_run *run);
+/* One tile onto a state drawn at random: nothing can have been kept elsewhere. */
+bool fold_from_anywhere(struct fold_run *run);
+/* The truth of row r: its largest score (-inf: none), sum e^(s - m), and column d of the output. */
+void fold_truth(const struct fold_run *run, int r, double *m, double *l, double *O);
+
+#endif

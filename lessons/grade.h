@@ -1,0 +1,120 @@
+/* grade.h: how a lab file is judged.
+
+   A lab is a row of labs.def and a check.c: a list of properties with points, and a function that
+   makes states, has the student's functions called on them in a process of its own, and compares
+   what came back.  What is right is computed here, and only after the answer has come: nothing that
+   process could read or print helps it.  A property passes when its part of `grade` ran to its end
+   and nothing failed. */
+#ifndef FLASHULP_GRADE_H
+#define FLASHULP_GRADE_H
+
+#include "lessons/driver.h"
+#include "simulator/process.h"
+
+enum field {
+#define FIELD(name, rows, columns) FIELD_##name,
+#include "lessons/fields.def"
+#undef FIELD
+    FIELD_COUNT
+};
+#define WRITES(name) (1u << FIELD_##name)
+
+enum { MAX_PROPERTIES = 10, MAX_STEPS = 6 };
+
+/* What one student's copy asks for that another's may not. */
+enum knob { KNOB_BASE = 1, KNOB_DIRECTION = 2, KNOB_WINDOW = 4, KNOB_BITS = 8 };
+struct variant {
+    const char *student; /* NULL: nobody's; every legal form passes */
+    int base;            /* of exponentials and logarithms: 2, or 0 for e; -1: either */
+    int direction;       /* of key tiles: 1 first to last, -1 last to first, 0: either */
+    int window;          /* keys to the left; -1: none */
+    int bits;            /* of a significand's fraction */
+    uint64_t seed;       /* of drawn numbers: secret */
+};
+
+struct property {
+    const char *name;
+    int points;
+    bool hidden; /* its sentence waits until the due date */
+};
+
+struct grading;
+struct lab {
+    const char *number, *folder, *title;
+    const char *steps[MAX_STEPS]; /* the functions a file defines */
+    uint32_t writes[MAX_STEPS];   /* the fields each may change */
+    unsigned knobs;
+    struct property properties[MAX_PROPERTIES];
+    void (*grade)(struct grading *g);
+};
+/* The n-th lab, NULL behind the last; by number ("7", "07") or folder's name, or a sentence. */
+const struct lab *lab_at(int n);
+const struct lab *lab_from_name(const char *name, struct message *why);
+int lab_points(const struct lab *lab);
+
+/* What the student's file became. */
+struct built {
+    char folder[256]; /* where it was built; removed by built_remove */
+    bool ok;
+    char sentence[320]; /* why it is not ok: the compiler's first error, or what is not allowed */
+};
+/* Preprocesses, checks what was included, compiles, links.  False: the grader itself is at fault. */
+bool build_lab(const struct lab *lab, const char *path, struct built *b, struct message *why);
+void built_remove(struct built *b);
+
+struct finding {
+    bool begun, failed;
+    char sentence[320]; /* the first thing that went wrong */
+};
+
+struct grading {
+    const struct lab *lab;
+    struct variant variant;
+    const struct built *built;
+    struct process process;
+    bool running;
+    int restarts;
+    uint64_t random;
+    uint32_t ticket;
+    int current; /* property */
+    struct finding results[MAX_PROPERTIES];
+    char where[64]; /* "tile (0,1)", put before a sentence; or empty */
+    char said[512]; /* the beginning of what it printed */
+};
+
+void grade_lab(const struct lab *lab, const struct built *b, const struct variant *v,
+               struct grading *g);
+int points_earned(const struct grading *g, bool hidden_too);
+
+/* --- for check.c --- */
+
+/* What follows belongs to this property, up to the next one. */
+void property(struct grading *g, int n);
+bool failed(const struct grading *g); /* the current property */
+/* The first sentence of a property stays. */
+void fail(struct grading *g, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void at(struct grading *g, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* A state whose every float is the poison, and whose mask hides nothing. */
+void fresh(struct state *s, int rows, int keys, int dim);
+/* Has the student's function `step` called.  False: it is gone, or changed what it must not; the
+   property has failed, with a sentence. */
+bool call(struct grading *g, int step, struct state *s);
+
+bool is_poison(float x);
+/* got = want within a relative error of 2^-15 of the larger of |want| and `size`; NaN equals NaN. */
+bool near(float got, double want, double size);
+/* The same, failing with "NAME = got, want want". */
+bool expect(struct grading *g, const char *name, float got, double want, double size);
+struct name_text {
+    char text[48];
+};
+struct name_text entry_name(const char *field, int r, int c); /* "O[0][1]"; c = -1: "l[0]" */
+
+/* Numbers from the variant's secret seed. */
+int draw_between(struct grading *g, int least, int most);
+float draw(struct grading *g);                  /* about normal, at most 12 bits long */
+void draw_inputs(struct grading *g, struct state *s); /* Q, K, V */
+void draw_scores(struct grading *g, struct state *s); /* S, and V */
+
+#endif

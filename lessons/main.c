@@ -1,0 +1,198 @@
+/* main.c: `flashulp-lab`, which `flashulp lab` runs: grades one file, or a folder of them. */
+#define _DEFAULT_SOURCE
+#include <dirent.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+#include "lessons/course.h"
+#include "reference/tensor.h"
+#include "simulator/scenario_parts.h"
+
+static int refused(const struct message *why)
+{
+    fprintf(stderr, "flashulp lab: %s\n", why->text);
+    return 2;
+}
+
+static bool write_text(const char *path, const char *text, bool force, struct message *why)
+{
+    struct output_file f;
+    if (!file_begin(&f, path, force, why))
+        return false;
+    fputs(text, f.stream);
+    return file_commit(&f, why);
+}
+
+/* --junit FILE, --gradescope FILE */
+static bool write_files(const struct scenario *s, const struct graded *x, struct message *why)
+{
+    static const struct {
+        enum option option;
+        char *(*text)(const struct graded *x);
+    } files[] = {{OPTION_JUNIT, result_junit}, {OPTION_GRADESCOPE, result_gradescope}};
+    bool ok = true;
+    for (int i = 0; i < 2 && ok; i++) {
+        const char *path = s->value[files[i].option];
+        if (path == NULL)
+            continue;
+        char *text = files[i].text(x);
+        ok = write_text(path, text, s->given[OPTION_FORCE], why);
+        free(text);
+    }
+    return ok;
+}
+
+static bool is_folder(const char *path)
+{
+    struct stat s;
+    return stat(path, &s) == 0 && S_ISDIR(s.st_mode);
+}
+
+static void list_labs(struct report *r)
+{
+    struct json *list = json_list(r->json, "labs");
+    report_text(r, "  #  lab                                                    points\n");
+    for (int n = 0; lab_at(n) != NULL; n++) {
+        const struct lab *lab = lab_at(n);
+        struct json *j = json_object(list, NULL);
+        json_string(j, "number", lab->number);
+        json_string(j, "title", lab->title);
+        json_whole(j, "points", lab_points(lab));
+        report_text(r, " %s  %-55s %5d\n", lab->number, lab->title, lab_points(lab));
+    }
+    report_text(r, "\nstart one: cp lessons/07-fa2/lab.c fa2.c; flashulp lab 07 fa2.c\n");
+}
+
+/* What a row of the table says of a whole file: the first sentence of a property that failed. */
+static const char *first_sentence(const struct graded *x)
+{
+    if (!x->built.ok)
+        return x->built.sentence;
+    for (int i = 0; i < MAX_PROPERTIES && x->lab->properties[i].name != NULL; i++)
+        if (x->grading.results[i].failed)
+            return x->grading.results[i].sentence;
+    return "ok";
+}
+
+static int by_name(const struct dirent **a, const struct dirent **b)
+{
+    return strcmp((*a)->d_name, (*b)->d_name);
+}
+
+static int is_source(const struct dirent *e)
+{
+    size_t n = strlen(e->d_name);
+    return e->d_name[0] != '.' && n > 2 && strcmp(e->d_name + n - 2, ".c") == 0;
+}
+
+/* STUDENT.c, one a student. */
+static bool grade_folder(struct report *r, const struct course *c, const struct lab *lab,
+                         const char *folder, struct message *why)
+{
+    struct dirent **names;
+    struct json *list = json_list(r->json, "students");
+    int count = scandir(folder, &names, is_source, by_name);
+    bool ok = count > 0 || refuse(why, "%.200s: no file STUDENT.c is there", folder);
+    report_text(r, "student,points,max_points,seconds,result\n");
+    report_row(r, "student\tpoints\tmax_points\tseconds\tresult");
+    for (int n = 0; n < count; n++) {
+        struct graded x;
+        char path[1024], student[256];
+        snprintf(path, sizeof path, "%s/%s", folder, names[n]->d_name);
+        snprintf(student, sizeof student, "%.*s", (int)strlen(names[n]->d_name) - 2,
+                 names[n]->d_name);
+        ok = ok && course_grade(c, lab, path, student, &x, why);
+        if (ok) {
+            struct json *j = json_object(list, NULL);
+            const char *said = first_sentence(&x);
+            json_string(j, "student", student);
+            json_whole(j, "points", result_points(&x));
+            json_string(j, "result", said);
+            report_row(r, "%s\t%d\t%d\t%.2f\t%s", student, result_points(&x), lab_points(lab),
+                       x.seconds, said);
+            report_text(r, "%s,%d,%d,%.2f,\"", student, result_points(&x), lab_points(lab),
+                        x.seconds);
+            for (; *said != 0; said++)
+                report_text(r, *said == '"' ? "\"\"" : "%c", *said);
+            report_text(r, "\"\n");
+        }
+        free(names[n]);
+    }
+    if (count >= 0)
+        free(names);
+    return ok;
+}
+
+static bool read_course(const struct scenario *s, struct course *c, struct message *why)
+{
+    const char *path = s->value[OPTION_CONF];
+    course_defaults(c);
+    if (path != NULL && !course_read(path, c, why))
+        return false;
+    if (s->given[OPTION_STUDENT] && !c->variants)
+        return refuse(why, "--student goes with --conf course.ini, which holds the course's secret");
+    if (s->given[OPTION_HIDDEN])
+        c->show_hidden = true;
+    return true;
+}
+
+static bool answer(struct report *r, const struct scenario *s, int *status, struct message *why)
+{
+    struct course c;
+    struct graded x;
+    if (s->problem == NULL) {
+        list_labs(r);
+        return true;
+    }
+    const struct lab *plain = lab_from_name(s->problem, why);
+    if (plain == NULL || !read_course(s, &c, why))
+        return false;
+    if (s->other == NULL)
+        return refuse(why, "lab %s of which file?  flashulp lab %s FILE.c is right", plain->number,
+                      plain->number);
+    struct lab lab = course_lab(&c, plain);
+    if (is_folder(s->other))
+        return grade_folder(r, &c, &lab, s->other, why);
+    if (s->given[OPTION_CSV])
+        return refuse(why, "--csv is about a folder of files STUDENT.c");
+    if (!course_grade(&c, &lab, s->other, s->value[OPTION_STUDENT], &x, why))
+        return false;
+    result_text(r, &x);
+    result_json(r, &x);
+    report_row(r, "property\tpoints\tmax_points\tresult");
+    int possible = 0;
+    for (int i = 0; i < MAX_PROPERTIES && lab.properties[i].name != NULL; i++) {
+        possible += result_told(&x, i) ? lab.properties[i].points : 0;
+        report_row(r, "%s\t%d\t%d\t%s", lab.properties[i].name,
+                   x.built.ok && x.grading.results[i].begun && !x.grading.results[i].failed &&
+                           result_told(&x, i)
+                       ? lab.properties[i].points
+                       : 0,
+                   lab.properties[i].points, result_sentence(&x, i));
+    }
+    *status = result_points(&x) < possible;
+    if (*status != 0)
+        report_text(r, "exit 1\n");
+    return write_files(s, &x, why);
+}
+
+int main(int argc, char **argv)
+{
+    struct scenario s;
+    struct report r;
+    struct message why;
+    const struct command_info *info = command_info(COMMAND_LAB);
+    int status = 0;
+    signal(SIGPIPE, SIG_IGN);
+    if (!scenario_parse(&s, info->name, info->groups, argc - 1, argv + 1, &why))
+        return refused(&why);
+    report_new(&r, &s);
+    if (!report_check_outputs(&s, "json md csv", NULL, 0, &why) ||
+        !answer(&r, &s, &status, &why) || !report_finish(&r, &why))
+        status = refused(&why);
+    report_free(&r);
+    scenario_free(&s);
+    return status;
+}
