@@ -27,14 +27,31 @@ enum { SLIPS = sizeof slips / sizeof slips[0] };
 /* One row's statistics; `size` is the scale of O's errors. */
 struct row {
     double m, l, O[MAX_DIM], size;
+    double slack; /* where a weight is so near a tie that either rounding is right */
 };
 
-void fold_new(struct fold_run *run, struct grading *g, struct fold_steps steps, int rows, int Nk,
-              int dim, int tile)
+static int step_called(const struct lab *lab, const char *name)
+{
+    for (int i = 0; i < MAX_STEPS && lab->steps[i] != NULL; i++)
+        if (strcmp(lab->steps[i], name) == 0)
+            return i;
+    return -1;
+}
+
+static struct fold_steps steps_of(const struct lab *lab)
+{
+    int fold = step_called(lab, "fold_tile");
+    return (struct fold_steps){.begin = step_called(lab, "begin"),
+                               .next_tile = step_called(lab, "next_tile"),
+                               .fold = fold >= 0 ? fold : step_called(lab, "take_key"),
+                               .finish = step_called(lab, "finish")};
+}
+
+void fold_new(struct fold_run *run, struct grading *g, int rows, int Nk, int dim, int tile)
 {
     assert(rows <= MAX_ROWS && Nk <= LONGEST_ROW && dim <= MAX_DIM && tile <= MAX_KEYS);
     *run = (struct fold_run){.g = g,
-                             .steps = steps,
+                             .steps = steps_of(g->lab),
                              .divided = -1,
                              .rows = rows,
                              .Nk = Nk,
@@ -118,11 +135,13 @@ static struct row folded(const struct fold_run *run, const struct state *s, int 
     for (int c = 0; c < keys; c++) {
         double p = slip->linear ? score(s, r, c) : power(slip->base, score(s, r, c) - shift);
         double narrow = run->rounds && !slip->unrounded ? bf16(p, slip) : p;
+        double other = run->rounds ? bf16(p * (1 + 0x1p-18), slip) - bf16(p * (1 - 0x1p-18), slip) : 0;
         p = empty ? 0 : p;
         sum += slip->count_l ? 1 : slip->sum_rounded ? narrow : p;
         for (int d = 0; d < s->dim && c < s->keys && !slip->no_O && !empty; d++) {
             y.O[d] += narrow * (double)s->V[c][d];
             y.size += fabs(narrow * (double)s->V[c][d]);
+            y.slack += other * fabs((double)s->V[c][d]);
         }
     }
     y.l = l_old * (slip->fresh_l ? 0 : slip->keep_l ? 1 : slip->twice_l ? a * a : a) +
@@ -140,7 +159,8 @@ static bool row_is(const struct fold_run *run, const struct state *got, int r, c
     bool same = (got->m[r] < -1e30f && y->m < -1e30) || near(got->m[r], y->m / unit(run), 1);
     same = same && near(got->l[r], y->l, 0);
     for (int d = 0; d < got->dim && same && !run->loose_O; d++)
-        same = near(got->O[r][d], y->O[d], run->divided == 1 ? y->size / fmax(y->l, 1) : y->size);
+        same = near(got->O[r][d], y->O[d],
+                    (y->size + y->slack * 0x1p15) / (run->divided == 1 ? fmax(y->l, 1) : 1));
     return same;
 }
 
@@ -235,7 +255,7 @@ static void load_tile(struct fold_run *run, int tile)
     }
 }
 
-static bool begin(struct fold_run *run)
+bool fold_begin(struct fold_run *run)
 {
     struct grading *g = run->g;
     struct state *s = &run->state;
@@ -289,7 +309,7 @@ static int next(struct fold_run *run, int step, int steps)
 bool fold_tiles(struct fold_run *run)
 {
     int steps = (run->Nk + run->tile - 1) / run->tile;
-    if (!begin(run))
+    if (!fold_begin(run))
         return false;
     for (int step = 0; step < steps; step++) {
         int tile = next(run, step, steps);
@@ -418,7 +438,7 @@ bool fold_finish_from_anywhere(struct fold_run *run)
 
 int fold_form(struct fold_run *run)
 {
-    if (!begin(run))
+    if (!fold_begin(run))
         return -1;
     load_tile(run, 0);
     struct state before = run->state;

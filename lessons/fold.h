@@ -29,12 +29,13 @@ struct fold_run {
     struct state state;     /* after the last call */
 };
 
-void fold_new(struct fold_run *run, struct grading *g, struct fold_steps steps, int rows, int Nk,
-              int dim, int tile);
+/* The lab's steps are known by their names: begin, next_tile, fold_tile or take_key, finish. */
+void fold_new(struct fold_run *run, struct grading *g, int rows, int Nk, int dim, int tile);
 void fold_draw(struct fold_run *run); /* S and V */
 /* The four scores of the worked example: 1 2 | 3 0 with values 10 20 | 30 0. */
 void fold_example(struct fold_run *run);
 
+bool fold_begin(struct fold_run *run);
 /* begin, then every tile, each judged.  False once the property has failed. */
 bool fold_tiles(struct fold_run *run);
 /* finish: O = sum e^(s - m) v / l and, in the variant's base, L. */
@@ -47,5 +48,14 @@ int fold_form(struct fold_run *run);
 bool fold_from_anywhere(struct fold_run *run);
 /* The truth of row r: its largest score (-inf: none), sum e^(s - m), and column d of the output. */
 void fold_truth(const struct fold_run *run, int r, double *m, double *l, double *O);
+
+/* Properties that several labs share (fold_cases.c). */
+void fold_case_example(struct grading *g);
+void fold_case_tile_sizes(struct grading *g);
+void fold_case_tail(struct grading *g);
+void fold_case_empty(struct grading *g);
+void fold_case_finish(struct grading *g);
+void fold_case_anywhere(struct grading *g);
+void fold_case_hidden(struct grading *g);
 
 #endif

@@ -64,14 +64,6 @@ int points_earned(const struct grading *g, bool hidden_too)
     return sum;
 }
 
-void property(struct grading *g, int n)
-{
-    assert(n < MAX_PROPERTIES && g->lab->properties[n].name != NULL);
-    g->current = n;
-    g->results[n].begun = true;
-    g->where[0] = 0;
-}
-
 bool failed(const struct grading *g)
 {
     return g->results[g->current].failed;
@@ -287,7 +279,12 @@ void grade_lab(const struct lab *lab, const struct built *b, const struct varian
                struct grading *g)
 {
     *g = (struct grading){.lab = lab, .variant = *v, .built = b, .random = v->seed};
-    lab->grade(g);
+    for (int n = 0; n < MAX_PROPERTIES && lab->properties[n].name != NULL; n++) {
+        g->current = n;
+        g->results[n].begun = true;
+        g->where[0] = 0;
+        lab->properties[n].judge(g);
+    }
     if (g->running)
         process_kill(&g->process);
 }

@@ -1,10 +1,10 @@
 /* grade.h: how a lab file is judged.
 
-   A lab is a row of labs.def and a check.c: a list of properties with points, and a function that
-   makes states, has the student's functions called on them in a process of its own, and compares
-   what came back.  What is right is computed here, and only after the answer has come: nothing that
-   process could read or print helps it.  A property passes when its part of `grade` ran to its end
-   and nothing failed. */
+   A lab is a row of labs.def and a check.c: properties with points, each with a function that makes
+   states, has the student's functions called on them in a process of its own, and compares what
+   came back.  What is right is computed here, and only after the answer has come: nothing that
+   process could read or print helps it.  A property passes when its function ran to its end and
+   nothing failed. */
 #ifndef FLASHULP_GRADE_H
 #define FLASHULP_GRADE_H
 
@@ -32,20 +32,20 @@ struct variant {
     uint64_t seed;       /* of drawn numbers: secret */
 };
 
+struct grading;
 struct property {
     const char *name;
     int points;
+    void (*judge)(struct grading *g);
     bool hidden; /* its sentence waits until the due date */
 };
 
-struct grading;
 struct lab {
     const char *number, *folder, *title;
     const char *steps[MAX_STEPS]; /* the functions a file defines */
     uint32_t writes[MAX_STEPS];   /* the fields each may change */
     unsigned knobs;
-    struct property properties[MAX_PROPERTIES];
-    void (*grade)(struct grading *g);
+    struct property properties[MAX_PROPERTIES]; /* those without a name are not there */
 };
 /* The n-th lab, NULL behind the last; by number ("7", "07") or folder's name, or a sentence. */
 const struct lab *lab_at(int n);
@@ -88,8 +88,6 @@ int points_earned(const struct grading *g, bool hidden_too);
 
 /* --- for check.c --- */
 
-/* What follows belongs to this property, up to the next one. */
-void property(struct grading *g, int n);
 bool failed(const struct grading *g); /* the current property */
 /* The first sentence of a property stays. */
 void fail(struct grading *g, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -1,0 +1,164 @@
+/* check.c: lab 11, merging what warps hold. */
+#include "lessons/grade.h"
+
+enum { MERGE, SHARE };
+
+/* Ways to merge: 0 is right. */
+enum way { RIGHT, UNSCALED, UPSIDE_DOWN, AVERAGED, O_UNSCALED, L_UNSCALED, UNDIVIDED, WAYS };
+static const char *const sentences[] = {
+    [UNSCALED] = "the parts were added as they are: each is to be scaled by e^(part_m - m)",
+    [UPSIDE_DOWN] = "the factor is upside down: e^(part_m - m), at most 1, is right",
+    [AVERAGED] = "the finished parts were averaged: a part counts by its sum",
+    [O_UNSCALED] = "l was scaled by e^(part_m - m), O was not",
+    [L_UNSCALED] = "O was scaled by e^(part_m - m), l was not",
+    [UNDIVIDED] = "O was not divided by l"};
+
+struct merged {
+    double m, l, O[MAX_DIM];
+};
+
+static struct merged merged(const struct state *s, enum way way)
+{
+    struct merged y = {.m = -INFINITY};
+    int live = 0;
+    for (int w = 0; w < s->parts; w++)
+        y.m = fmax(y.m, (double)s->part_m[w]);
+    for (int w = 0; w < s->parts; w++) {
+        double l = (double)s->part_l[w];
+        double a = l > 0 ? exp((double)s->part_m[w] - y.m) : 0;
+        a = way == UPSIDE_DOWN && a > 0 ? 1 / a : way == UNSCALED ? 1 : a;
+        live += l > 0;
+        y.l += (way == L_UNSCALED ? 1 : a) * l;
+        for (int d = 0; d < s->dim && l > 0; d++)
+            y.O[d] += (way == O_UNSCALED ? 1 : way == AVERAGED ? 1 / l : a) *
+                      (double)s->part_O[w][d];
+    }
+    for (int d = 0; d < s->dim && y.l > 0 && way != UNDIVIDED; d++)
+        y.O[d] /= way == AVERAGED ? live : y.l;
+    return y;
+}
+
+static bool is(const struct state *got, const struct merged *y, bool sums)
+{
+    bool same = !sums || near(got->l[0], y->l, 0);
+    for (int d = 0; d < got->dim; d++)
+        same = same && near(got->O[0][d], y->O[d], 1);
+    return same;
+}
+
+static void judge(struct grading *g, const struct state *before, const struct state *after)
+{
+    struct merged right = merged(before, RIGHT);
+    if (near(after->m[0], right.m, 0) && is(after, &right, true))
+        return;
+    if (right.l == 0) {
+        fail(g, "no warp has a key: m = %g, l = %g, O = %g; -INFINITY, 0 and 0 are right",
+             (double)after->m[0], (double)after->l[0], (double)after->O[0][0]);
+        return;
+    }
+    for (int way = 1; way < WAYS; way++) {
+        struct merged y = merged(before, (enum way)way);
+        if (is(after, &y, way != AVERAGED))
+            fail(g, "%s", sentences[way]);
+    }
+    if (!expect(g, "m[0]", after->m[0], right.m, 0) || !expect(g, "l[0]", after->l[0], right.l, 0))
+        return;
+    for (int d = 0; d < before->dim; d++)
+        expect(g, entry_name("O", 0, d).text, after->O[0][d], right.O[d], 1);
+}
+
+/* Parts drawn; bit w of `empty`: warp w has no key. */
+static void merge(struct grading *g, int parts, int dim, unsigned empty, float spread)
+{
+    struct state s, before;
+    fresh(&s, 1, 0, dim);
+    s.parts = parts;
+    for (int w = 0; w < parts; w++) {
+        bool none = (empty >> w & 1) != 0;
+        s.part_m[w] = none ? -INFINITY : spread * draw(g);
+        s.part_l[w] = none ? 0 : 1 + fabsf(draw(g));
+        for (int d = 0; d < dim; d++)
+            s.part_O[w][d] = none ? 0 : draw(g);
+    }
+    before = s;
+    at(g, "%d warps", parts);
+    if (call(g, MERGE, &s))
+        judge(g, &before, &s);
+}
+
+static void equal(struct grading *g)
+{
+    merge(g, 2, 3, 0, 0);
+}
+
+static void apart(struct grading *g)
+{
+    merge(g, 2, 3, 0, 2);
+    merge(g, 4, 2, 0, 2);
+    merge(g, 8, 4, 0, 2);
+}
+
+static void one(struct grading *g)
+{
+    merge(g, 1, 4, 0, 1);
+}
+
+static void some_empty(struct grading *g)
+{
+    merge(g, 4, 2, 5, 2);
+    merge(g, 4, 2, 8, 2);
+}
+
+static void all_empty(struct grading *g)
+{
+    merge(g, 3, 2, 7, 1);
+}
+
+static void far(struct grading *g)
+{
+    merge(g, 4, 2, 0, 200);
+}
+
+static void shares(struct grading *g)
+{
+    static const int sizes[][2] = {{16, 4}, {16, 8}, {13, 4}, {5, 8}, {1, 1}, {16, 3}};
+    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+        struct state s;
+        int rows = sizes[i][0], parts = sizes[i][1], each = (rows + parts - 1) / parts;
+        fresh(&s, rows, 0, 1);
+        s.parts = parts;
+        memset(s.index, 0xFF, sizeof s.index);
+        at(g, "%d rows, %d warps", rows, parts);
+        if (!call(g, SHARE, &s))
+            return;
+        for (int r = 0; r < rows; r++)
+            if (s.index[r] != r / each)
+                fail(g, s.index[r] == r % parts && parts > 1
+                            ? "row %d went to warp %d, want %d: rows are dealt out in turn; a warp "
+                              "takes neighbouring rows"
+                            : "row %d went to warp %d, want %d",
+                     r, s.index[r], r / each);
+    }
+}
+
+static void hidden(struct grading *g)
+{
+    for (int i = 0; i < 8; i++)
+        merge(g, draw_between(g, 1, MAX_PARTS), draw_between(g, 1, MAX_DIM),
+              (unsigned)draw_between(g, 0, 15), 2);
+}
+
+const struct lab lab_warps = {
+    .number = "11",
+    .folder = "warps",
+    .title = "From split-K to split-Q: merging what warps hold",
+    .steps = {"merge", "share_rows"},
+    .writes = {WRITES(m) | WRITES(l) | WRITES(O), 0},
+    .properties = {{"equal maxima: parts add", 1, equal, false},
+                   {"maxima that differ", 3, apart, false},
+                   {"one warp", 1, one, false},
+                   {"warps without a key", 1, some_empty, false},
+                   {"no key at all", 1, all_empty, false},
+                   {"maxima 200 apart", 1, far, false},
+                   {"split-Q: rows of a warp", 1, shares, false},
+                   {"hidden, 8 cases", 1, hidden, true}}};
