@@ -430,7 +430,7 @@ bool fold_finish_from_anywhere(struct fold_run *run)
             if (!expect(g, entry_name("O", r, d).text, s->O[r][d], O, 0))
                 return false;
         }
-        if (!logsum_is(run, r, (double)before.m[r], l))
+        if (!logsum_is(run, r, (double)before.m[r] * unit(run), l))
             return false;
     }
     return true;

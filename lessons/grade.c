@@ -11,7 +11,7 @@
 #include "simulator/splitmix.h"
 
 enum { MEBI = 1 << 20, RESTARTS = 3 };
-static const double SECONDS = 1; /* of one process */
+static const double SECONDS = 1; /* of one process; and after so many none is started again */
 
 static const uint32_t POISON = 0x7FE5A5A5;
 
@@ -199,16 +199,22 @@ static bool start(struct grading *g)
     return g->running;
 }
 
-/* "line 31", where the first frame of the crash that lies in the student's file is; or "". */
+/* " at line 31", where the first frame of the crash that lies in the student's file is; or "".  The
+   frames it printed: the handler, the signal's return, where it crashed, and that one's callers,
+   whose addresses are those behind the call. */
 static void crash_line(struct grading *g, char *line, size_t room)
 {
     char command[1024] = "addr2line -e lab 2>/dev/null";
+    int frame = 0;
     line[0] = 0;
-    for (const char *p = strstr(g->process.said, "./lab"); p != NULL; p = strstr(p + 1, "./lab")) {
-        const char *from = strstr(p, "[0x"), *to = from != NULL ? strchr(from, ']') : NULL;
-        if (to == NULL || strlen(command) > 900)
-            break;
-        snprintf(command + strlen(command), 40, " %.*s", (int)(to - from - 1), from + 1);
+    for (const char *p = strstr(g->process.said, "./lab"); p != NULL; frame++) {
+        const char *from = strstr(p, "[0x"), *end = strchr(p, '\n');
+        if (strncmp(p, "./lab", 5) == 0 && from != NULL && (end == NULL || from < end) &&
+            strlen(command) < 900) {
+            unsigned long at = strtoul(from + 1, NULL, 16);
+            snprintf(command + strlen(command), 40, " 0x%lx", at - (frame > 2));
+        }
+        p = end != NULL ? end + 1 : NULL;
     }
     struct limits limits = {.folder = g->built->folder,
                             .seconds = 2,
@@ -231,8 +237,7 @@ static void gone(struct grading *g, int step)
     process_kill(&g->process);
     g->running = false;
     struct process *p = &g->process;
-    if (p->ending == ENDING_TIME || p->ending == ENDING_PRINTED)
-        g->restarts = RESTARTS + 1; /* it would take as long again */
+    g->spent += process_clock() - (p->deadline - p->limits.seconds);
     crash_line(g, line, sizeof line);
     if (p->ending == ENDING_EXIT)
         fail(g, "the program ended by itself (status %d) where %s was called", p->code,
@@ -255,7 +260,7 @@ bool call(struct grading *g, int step, struct state *s)
     struct exchange out = {.step = (uint32_t)step, .ticket = ++g->ticket, .state = *s}, back;
     if (failed(g))
         return false;
-    if (!g->running && (g->restarts++ > RESTARTS || !start(g))) {
+    if (!g->running && (g->restarts++ > RESTARTS || g->spent > SECONDS || !start(g))) {
         fail(g, "not tried: the program ended too often");
         return false;
     }

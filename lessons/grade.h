@@ -74,6 +74,7 @@ struct grading {
     struct process process;
     bool running;
     int restarts;
+    double spent; /* seconds of processes that ended before their time */
     uint64_t random;
     uint32_t ticket;
     int current; /* property */

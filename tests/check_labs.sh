@@ -1,0 +1,125 @@
+#!/bin/sh
+# The labs: every answer and every right solution passes, every stub compiles and fails, every
+# dishonest and every wrong submission fails with the sentence it carries.  TAP on the output.
+# usage: tests/check_labs.sh     FLASHULP_BUILD: build; FLASHULP_TESTS=full: all of them
+. "$(dirname "$0")/tap.sh"
+build=$(cd "${FLASHULP_BUILD:-build}" && pwd)
+program=$build/flashulp tests=$(cd "$(dirname "$0")" && pwd) full=${FLASHULP_TESTS:-quick}
+lessons=$tests/../lessons
+folder=$(mktemp -d) && trap 'rm -rf "$folder"' EXIT INT TERM
+case $build in *asan*)
+    skipped labs 'the address sanitizer reserves more than a lab may; the plain build grades them'
+    plan_end
+    exit
+    ;;
+esac
+
+# graded LAB FILE [OPTIONS]: sets got, status and flat (its words on one line)
+graded() {
+    got=$("$program" lab "$@" 2>&1)
+    status=$?
+    flat=$(printf '%s' "$got" | tr '\n' ' ' | tr -s ' ')
+}
+# fails NAME LAB FILE PATTERN [OPTIONS]: exit 1, and the sentence is there
+fails() {
+    name=$1 lab=$2 file=$3 pattern=$(printf '%s' "$4" | tr -s ' ') ok=no
+    shift 4
+    graded "$lab" "$file" "$@"
+    [ $status -eq 1 ] && printf '%s' "$flat" | grep -q -e "$pattern" && ok=yes
+    verdict "lab $lab: $name: $pattern" $ok "exit $status
+$got"
+}
+passes() { # NAME LAB FILE [OPTIONS]
+    name=$1
+    shift
+    graded "$@"
+    ok=no
+    [ $status -eq 0 ] && ok=yes
+    verdict "lab $1: $name passes" $ok "exit $status
+$got"
+}
+# Quick: one of three.
+chosen() { turn=$((turn + 1)) && { [ "$full" = full ] || [ $((turn % 3)) -eq 1 ]; }; }
+
+for answer in "$lessons"/*/answer.c; do
+    number=$(basename "$(dirname "$answer")" | cut -c1-2)
+    passes answer "$number" "$answer"
+    fails 'stub' "$number" "${answer%answer.c}lab.c" ' 0 / '
+    same "lab $number: the stub earns nothing but what it gets for nothing" \
+        "$(printf '%s\n' "$got" | grep -c 'was not built')" 0
+done
+
+turn=0
+for file in "$tests"/labs/dishonest/*.c; do
+    lab=$(sed -n '1s,^/\* lab \([0-9]*\): .*,\1,p' "$file")
+    want=$(sed -n '1s,^/\* lab [0-9]*: \(.*\) \*/$,\1,p' "$file")
+    chosen && fails "$(basename "$file" .c)" "$lab" "$file" "$want"
+done
+same 'nothing that was left running is still there' "$(ps -ef | grep -c '[ /]lab$')" 0
+
+turn=0
+for file in "$tests"/labs/right/*.c; do
+    lab=$(sed -n '1s,^/\* lab \([0-9]*\): .*,\1,p' "$file")
+    passes "$(basename "$file" .c)" "$lab" "$file"
+done
+
+# LAB ~ sed command on the answer ~ the sentence
+turn=0
+while IFS='~' read -r lab edit want; do
+    case $lab in '#'* | '') continue ;; esac
+    lab=${lab% } edit=${edit# } edit=${edit% } want=${want# }
+    answer=$(echo "$lessons/$lab"-*/answer.c)
+    sed "$edit" "$answer" >"$folder/wrong.c"
+    if cmp -s "$answer" "$folder/wrong.c"; then
+        wrong "lab $lab: $edit changes nothing" ''
+    elif chosen; then
+        fails "$edit" "$lab" "$folder/wrong.c" "$want"
+    fi
+done <"$tests/labs/wrong.txt"
+
+# --- forms of the result
+graded 07 "$lessons/07-fa2/answer.c" --junit "$folder/j.xml" --gradescope "$folder/g.json" -o "$folder/r.json"
+same 'JUnit XML has a case for each property' "$(grep -c '<testcase' "$folder/j.xml")" 8
+same 'results.json has a score for each' "$(grep -c '"score":' "$folder/g.json")" 8
+matches 'the JSON has the points' '"points":.*12' "$(grep '"points"' "$folder/r.json")"
+if command -v xmllint >/dev/null; then
+    xmllint --noout "$folder/j.xml" && ok=yes || ok=no
+    verdict 'the XML is well formed' $ok ''
+fi
+
+# --- one student's copy
+printf 'secret = a secret of sixteen\nhidden = later\nfeedback = property\npoints.12 = 1,2,3,4,5\n' >"$folder/course.ini"
+graded 12 "$lessons/12-gqa/answer.c" --conf "$folder/course.ini" --student s1
+matches 'hidden properties wait' 'shown after the due date' "$got"
+matches "the course's points count" ' 10 / 15' "$flat"
+students=0 refused=0
+for student in s1 s2 s3 s4 s5 s6 s7 s8; do
+    students=$((students + 1))
+    graded 07 "$lessons/07-fa2/answer.c" --conf "$folder/course.ini" --student $student
+    [ $status -eq 1 ] && refused=$((refused + 1))
+done
+verdict "the public answer fails for $refused of $students students" \
+    "$([ $refused -ge 3 ] && echo yes)" "$got"
+fails 'feedback = property says no cause' 07 "$lessons/07-fa2/lab.c" ' wrong ' --conf "$folder/course.ini"
+
+# --- a folder of submissions
+mkdir "$folder/all"
+cp "$lessons/12-gqa/answer.c" "$folder/all/ada.c"
+cp "$lessons/12-gqa/lab.c" "$folder/all/ben.c"
+graded 12 "$folder/all" --csv
+same 'a folder, one line a student' "$(printf '%s\n' "$got" | cut -d, -f1-3 | tr '\n' ' ')" \
+    'student,points,max_points ada,8,8 ben,0,8 '
+
+# --- bad input
+printf '#include "lab.h"\nvoid begin(struct state *s)\n{\n    s->m[0] = 1\n}\n' >"$folder/bad.c"
+fails 'the first error, at its line' 07 "$folder/bad.c" "line 4: expected .;. before"
+for words in '07|lab 07 of which file?' 'xy /dev/null|no lab is called "xy"' \
+    '07 /nowhere.c|/nowhere.c: no such file' \
+    '07 /nowhere.c --student x|--student goes with --conf'; do
+    # shellcheck disable=SC2086
+    graded ${words%%|*}
+    same "refused: lab ${words%%|*}" "$status" 2
+    matches "and says so" "$(printf '%s' "${words#*|}" | sed 's/[?.]/./g')" "$got"
+done
+same 'nothing is left behind' "$(ls -d /tmp/flashulp-lab-* 2>/dev/null)" ''
+plan_end

@@ -1,0 +1,49 @@
+/* lab 07: fold_tile wrote beyond the sizes: O */
+#include "lab.h"
+
+void begin(struct state *s)
+{
+    for (int r = 0; r < s->rows; r++) {
+        s->m[r] = -INFINITY;
+        s->l[r] = 0;
+        for (int d = 0; d < s->dim; d++)
+            s->O[r][d] = 0;
+    }
+}
+
+void next_tile(struct state *s)
+{
+    s->tile = s->step;
+}
+
+void fold_tile(struct state *s)
+{
+    for (int r = 0; r < s->rows; r++) {
+        float m = s->m[r];
+        for (int c = 0; c < s->keys; c++)
+            m = fmaxf(m, s->S[r][c]);
+        if (m == -INFINITY)
+            continue;
+        float decay = expf(s->m[r] - m);
+        s->l[r] *= decay;
+        for (int d = 0; d < s->dim; d++)
+            s->O[r][d] *= decay;
+        for (int c = 0; c < s->keys; c++) {
+            float p = expf(s->S[r][c] - m);
+            s->l[r] += p;
+            for (int d = 0; d < s->dim; d++)
+                s->O[r][d] += p * s->V[c][d];
+        }
+        s->m[r] = m;
+        s->O[s->rows][0] = 0;
+    }
+}
+
+void finish(struct state *s)
+{
+    for (int r = 0; r < s->rows; r++) {
+        for (int d = 0; d < s->dim; d++)
+            s->O[r][d] = s->l[r] > 0 ? s->O[r][d] / s->l[r] : 0;
+        s->L[r] = s->l[r] > 0 ? s->m[r] + logf(s->l[r]) : -INFINITY;
+    }
+}

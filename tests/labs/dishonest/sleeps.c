@@ -1,0 +1,11 @@
+/* lab 07: begin was still running after 1 s */
+#include "lab.h"
+#include <unistd.h>
+void begin(struct state *s)
+{
+    (void)s;
+    sleep(60);
+}
+void next_tile(struct state *s) { (void)s; }
+void fold_tile(struct state *s) { (void)s; }
+void finish(struct state *s) { (void)s; }
