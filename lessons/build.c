@@ -1,7 +1,8 @@
 /* build.c: a student's file made into a program: preprocessed, looked through, compiled, linked.
 
-   What is compiled is the text that was looked through.  A file may include lab.h and the C library's
-   headers; anything else, and inline assembly, which can read files at compile time, is refused. */
+   What is compiled is the text that was looked through.  A file may include lab.h and the C
+   library's headers; anything else, and inline assembly, which can read files at compile time, is
+   refused. */
 #define _DEFAULT_SOURCE
 #define _XOPEN_SOURCE 700 /* nftw */
 #include "lessons/grade.h"
@@ -114,9 +115,10 @@ static void first_error(const struct lab *lab, struct built *b, const struct pro
     const char *error = strstr(p->said, "error: "), *name;
     if ((name = strstr(p->said, "undefined reference to `")) != NULL) {
         struct quoted word = quoted(name + 24, strcspn(name + 24, "'"));
-        refuse_file(b, "%s is used or asked for, and defined nowhere; the lab's functions are %s %s %s",
-                    word.text, lab->steps[0], lab->steps[1] != NULL ? lab->steps[1] : "",
-                    lab->steps[2] != NULL ? lab->steps[2] : "");
+        refuse_file(
+            b, "%s is used or asked for, and defined nowhere; the lab's functions are %s %s %s",
+            word.text, lab->steps[0], lab->steps[1] != NULL ? lab->steps[1] : "",
+            lab->steps[2] != NULL ? lab->steps[2] : "");
         return;
     }
     if ((name = strstr(p->said, "multiple definition of `")) != NULL) {
@@ -140,7 +142,7 @@ static void first_error(const struct lab *lab, struct built *b, const struct pro
 
 static bool is_system(const char *path)
 {
-    static const char *const folders[] = {"/usr/include/", "/usr/lib/", "/usr/lib64/",
+    static const char *const folders[] = {"/usr/include/",       "/usr/lib/",       "/usr/lib64/",
                                           "/usr/local/include/", "/usr/local/lib/", "/opt/"};
     for (size_t i = 0; i < sizeof folders / sizeof folders[0]; i++)
         if (strncmp(path, folders[i], strlen(folders[i])) == 0)
@@ -184,7 +186,8 @@ static bool has_assembly(const char *line)
             continue;
         }
         size_t word = strspn(at, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789");
-        if ((word == 3 && strncmp(at, "asm", 3) == 0) || (word == 5 && strncmp(at, "__asm", 5) == 0) ||
+        if ((word == 3 && strncmp(at, "asm", 3) == 0) ||
+            (word == 5 && strncmp(at, "__asm", 5) == 0) ||
             (word == 7 && strncmp(at, "__asm__", 7) == 0))
             return true;
         at += word > 0 ? word - 1 : 0;
@@ -195,18 +198,20 @@ static bool has_assembly(const char *line)
 /* The next marker decides where we are: the student's own text, lab.h, or the C library. */
 static bool enter(struct built *b, const struct marker *m, int line, bool *own, int *begun)
 {
-    bool file = strcmp(m->name, "lab.c") == 0, ours = strcmp(m->name, "lab.h") == 0 || strcmp(m->name, "./lab.h") == 0;
+    bool file = strcmp(m->name, "lab.c") == 0,
+         ours = strcmp(m->name, "lab.h") == 0 || strcmp(m->name, "./lab.h") == 0;
     if (*begun < 2) { /* the compiler's own names come first */
         *begun = m->name[0] == '<' ? 1 : *begun == 1 && file ? 2 : *begun;
         *own = *begun == 2;
         return true;
     }
     if (m->enters && *own && !ours && !is_system(m->name))
-        return refuse_file(b, "line %d includes %.200s; lab.h and the C library's headers are right",
+        return refuse_file(b,
+                           "line %d includes %.200s; lab.h and the C library's headers are right",
                            line, m->name);
     if (!m->enters && !m->returns && *own && !file)
-        return refuse_file(b, "line %d: a #line directive hides where the text comes from; leave it out",
-                           line);
+        return refuse_file(
+            b, "line %d: a #line directive hides where the text comes from; leave it out", line);
     *own = file;
     return true;
 }
@@ -223,7 +228,8 @@ static bool look_through(struct built *b, const char *text)
             line = own ? m.line : line;
         } else {
             if (own && has_assembly(at))
-                return refuse_file(b, "line %d: inline assembly is not taken; plain C is right", line);
+                return refuse_file(b, "line %d: inline assembly is not taken; plain C is right",
+                                   line);
             if (own && at[0] == '#' && strstr(at, "embed") != NULL &&
                 strstr(at, "embed") < at + strcspn(at, "\n"))
                 return refuse_file(b, "line %d: #embed is not taken", line);

@@ -202,7 +202,8 @@ static void append_wishes(char **to, const struct lab *lab, const struct variant
     }
     text_append(to, "This copy is %s's and asks for:", v->student);
     if (lab->knobs & KNOB_DIRECTION)
-        text_append(to, " key tiles from %s;", v->direction > 0 ? "first to last" : "last to first");
+        text_append(to, " key tiles from %s;",
+                    v->direction > 0 ? "first to last" : "last to first");
     if (lab->knobs & KNOB_BASE)
         text_append(to, " L in base %s;", v->base == 2 ? "2 (L = log2 of the sum)" : "e");
     if (lab->knobs & KNOB_BITS)

@@ -14,7 +14,7 @@ struct course {
     char name[80], secret[128], labs[128];
     enum feedback feedback;
     bool show_hidden;
-    bool variants; /* a secret was given */
+    bool variants;                  /* a secret was given */
     int points[32][MAX_PROPERTIES]; /* by lab's place; -1: the lab's own */
 };
 void course_defaults(struct course *c);
@@ -23,7 +23,8 @@ bool course_read(const char *path, struct course *c, struct message *why);
 /* HMAC-SHA-256 (RFC 2104) of a text under a key. */
 void hmac_sha256(const char *key, const char *text, unsigned char digest[32]);
 
-/* What this student's copy asks for: fixed by secret, lab and student.  Without a secret: nobody's. */
+/* What this student's copy asks for: fixed by secret, lab and student.  Without a secret:
+   nobody's. */
 struct variant course_variant(const struct course *c, const struct lab *lab, const char *student);
 
 /* The lab with the course's points. */

@@ -1,7 +1,7 @@
 /* driver.c: the other end of the grader's pipe: calls the lab's functions, one for each message.
 
-   Compiled with a lab file; STEPS is the list of its functions, STEP(begin) STEP(fold).  It knows no
-   expected value and decides nothing.  When the lab crashes, it prints where. */
+   Compiled with a lab file; STEPS is the list of its functions, STEP(begin) STEP(fold).  It knows
+   no expected value and decides nothing.  When the lab crashes, it prints where. */
 #include <signal.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -35,7 +35,10 @@ static int all(ssize_t (*move)(int, void *, size_t), int fd, void *bytes, size_t
     return 1;
 }
 
-static ssize_t send_bytes(int fd, void *bytes, size_t count) { return write(fd, bytes, count); }
+static ssize_t send_bytes(int fd, void *bytes, size_t count)
+{
+    return write(fd, bytes, count);
+}
 
 static void crashed(int number)
 {

@@ -1,4 +1,5 @@
-/* driver.h: one message between the grader and a lab file's process, the same in both directions. */
+/* driver.h: one message between the grader and a lab file's process, the same in both
+   directions. */
 #ifndef FLASHULP_DRIVER_H
 #define FLASHULP_DRIVER_H
 

@@ -135,7 +135,8 @@ static struct row folded(const struct fold_run *run, const struct state *s, int 
     for (int c = 0; c < keys; c++) {
         double p = slip->linear ? score(s, r, c) : power(slip->base, score(s, r, c) - shift);
         double narrow = run->rounds && !slip->unrounded ? bf16(p, slip) : p;
-        double other = run->rounds ? bf16(p * (1 + 0x1p-18), slip) - bf16(p * (1 - 0x1p-18), slip) : 0;
+        double other =
+            run->rounds ? bf16(p * (1 + 0x1p-18), slip) - bf16(p * (1 - 0x1p-18), slip) : 0;
         p = empty ? 0 : p;
         sum += slip->count_l ? 1 : slip->sum_rounded ? narrow : p;
         for (int d = 0; d < s->dim && c < s->keys && !slip->no_O && !empty; d++) {
@@ -144,7 +145,10 @@ static struct row folded(const struct fold_run *run, const struct state *s, int 
             y.slack += other * fabs((double)s->V[c][d]);
         }
     }
-    y.l = l_old * (slip->fresh_l ? 0 : slip->keep_l ? 1 : slip->twice_l ? a * a : a) +
+    y.l = l_old * (slip->fresh_l   ? 0
+                   : slip->keep_l  ? 1
+                   : slip->twice_l ? a * a
+                                   : a) +
           (slip->no_l ? 0 : sum);
     for (int d = 0; d < s->dim; d++) {
         y.size += fabs(y.O[d]);
@@ -182,7 +186,8 @@ static bool gives(const struct fold_run *run, const struct state *before, const 
 }
 
 /* Where the two legal forms can be told apart, they are. */
-static void settle_forms(struct fold_run *run, const struct state *before, const struct state *after)
+static void settle_forms(struct fold_run *run, const struct state *before,
+                         const struct state *after)
 {
     static const struct slip none;
     for (int r = 0; r < before->rows && run->base == 0; r++) {
@@ -319,8 +324,7 @@ bool fold_tiles(struct fold_run *run)
         run->state.step = step;
         struct state before = run->state;
         at(run->g, "tile (0,%d)", tile);
-        if (!call(run->g, run->steps.fold, &run->state) ||
-            !judge_tile(run, &before, &run->state))
+        if (!call(run->g, run->steps.fold, &run->state) || !judge_tile(run, &before, &run->state))
             return false;
     }
     return true;
@@ -361,7 +365,7 @@ void fold_truth(const struct fold_run *run, int r, double *m, double *l, double 
         for (int d = 0; d < run->dim; d++)
             O[d] += p * (double)run->V[c][d];
     }
-    for (int d = 0; d < run->dim && *l > 0; d++)
+    for (int d = 0; d<run->dim && * l> 0; d++)
         O[d] /= *l;
 }
 

@@ -1,9 +1,9 @@
 /* fold.h: labs about the running softmax: tiles of scores folded into m, l and O.
 
    The student's state is judged after every tile against what it was before it, so one wrong tile
-   is one sentence.  Legal forms are told apart by themselves: O may be divided by l after every tile
-   (FlashAttention-1) or at the end (FlashAttention-2), m may be in base e or 2, tiles may come in
-   any order. */
+   is one sentence.  Legal forms are told apart by themselves: O may be divided by l after every
+   tile (FlashAttention-1) or at the end (FlashAttention-2), m may be in base e or 2, tiles may
+   come in any order. */
 #ifndef FLASHULP_LESSONS_FOLD_H
 #define FLASHULP_LESSONS_FOLD_H
 
@@ -19,10 +19,10 @@ struct fold_steps {
 struct fold_run {
     struct grading *g;
     struct fold_steps steps;
-    bool rounds;        /* P is rounded to bf16 for P V, not for l */
-    bool loose_O;       /* O is not judged tile by tile */
-    int base;           /* of m, as found: 0 unknown, 1 e, 2 two */
-    int divided;        /* O is divided by l in every tile: -1 unknown, 0 no, 1 yes */
+    bool rounds;             /* P is rounded to bf16 for P V, not for l */
+    bool loose_O;            /* O is not judged tile by tile */
+    int base;                /* of m, as found: 0 unknown, 1 e, 2 two */
+    int divided;             /* O is divided by l in every tile: -1 unknown, 0 no, 1 yes */
     int rows, Nk, dim, tile; /* sizes; keys of a tile */
     float S[MAX_ROWS][LONGEST_ROW], V[LONGEST_ROW][MAX_DIM];
     int order[LONGEST_ROW]; /* the tiles, as they came */

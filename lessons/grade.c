@@ -121,7 +121,8 @@ static void used(const struct state *s, enum field f, size_t *rows, size_t *colu
         break;
 #include "lessons/fields.def"
 #undef FIELD
-    case FIELD_COUNT: assert(false);
+    case FIELD_COUNT:
+        assert(false);
     }
 }
 
@@ -216,10 +217,8 @@ static void crash_line(struct grading *g, char *line, size_t room)
         }
         p = end != NULL ? end + 1 : NULL;
     }
-    struct limits limits = {.folder = g->built->folder,
-                            .seconds = 2,
-                            .file_bytes = 0,
-                            .print_bytes = MEBI};
+    struct limits limits = {
+        .folder = g->built->folder, .seconds = 2, .file_bytes = 0, .print_bytes = MEBI};
     char *argv[] = {"/bin/sh", "-c", command, NULL};
     struct process p;
     struct message why;

@@ -58,7 +58,8 @@ struct built {
     bool ok;
     char sentence[320]; /* why it is not ok: the compiler's first error, or what is not allowed */
 };
-/* Preprocesses, checks what was included, compiles, links.  False: the grader itself is at fault. */
+/* Preprocesses, checks what was included, compiles, links.  False: the grader itself is at
+   fault. */
 bool build_lab(const struct lab *lab, const char *path, struct built *b, struct message *why);
 void built_remove(struct built *b);
 
@@ -101,7 +102,8 @@ void fresh(struct state *s, int rows, int keys, int dim);
 bool call(struct grading *g, int step, struct state *s);
 
 bool is_poison(float x);
-/* got = want within a relative error of 2^-15 of the larger of |want| and `size`; NaN equals NaN. */
+/* got = want within a relative error of 2^-15 of the larger of |want| and `size`; NaN equals
+   NaN. */
 bool near(float got, double want, double size);
 /* The same, failing with "NAME = got, want want". */
 bool expect(struct grading *g, const char *name, float got, double want, double size);
@@ -112,7 +114,7 @@ struct name_text entry_name(const char *field, int r, int c); /* "O[0][1]"; c = 
 
 /* Numbers from the variant's secret seed. */
 int draw_between(struct grading *g, int least, int most);
-float draw(struct grading *g);                  /* about normal, at most 12 bits long */
+float draw(struct grading *g);                        /* about normal, at most 12 bits long */
 void draw_inputs(struct grading *g, struct state *s); /* Q, K, V */
 void draw_scores(struct grading *g, struct state *s); /* S, and V */
 

@@ -1,8 +1,9 @@
-/* lab.h: what a lab file sees: the state that the grader hands to each of its functions and reads back.
+/* lab.h: what a lab file sees: the state that the grader hands to each of its functions and reads
+   back.
 
-   Every function of a lab takes one `struct state *s`, changes the fields its lab names and returns.
-   The grader drives the loop over tiles and looks at the state between them; nothing needs to be
-   kept elsewhere.  Entries beyond the sizes given hold NaN and stay as they are. */
+   Every function of a lab takes one `struct state *s`, changes the fields its lab names and
+   returns.  The grader drives the loop over tiles and looks at the state between them; nothing
+   needs to be kept elsewhere.  Entries beyond the sizes given hold NaN and stay as they are. */
 #ifndef FLASHULP_LAB_H
 #define FLASHULP_LAB_H
 
@@ -28,8 +29,8 @@ struct state {
     float scale;
 
     float Q[MAX_ROWS][MAX_DIM], K[MAX_KEYS][MAX_DIM], V[MAX_KEYS][MAX_DIM];
-    float S[MAX_ROWS][MAX_KEYS]; /* scores */
-    float P[MAX_ROWS][MAX_KEYS]; /* weights */
+    float S[MAX_ROWS][MAX_KEYS];                 /* scores */
+    float P[MAX_ROWS][MAX_KEYS];                 /* weights */
     float m[MAX_ROWS], l[MAX_ROWS], L[MAX_ROWS]; /* maximum, sum, logsumexp */
     float O[MAX_ROWS][MAX_DIM];
 

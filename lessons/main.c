@@ -132,7 +132,8 @@ static bool read_course(const struct scenario *s, struct course *c, struct messa
     if (path != NULL && !course_read(path, c, why))
         return false;
     if (s->given[OPTION_STUDENT] && !c->variants)
-        return refuse(why, "--student goes with --conf course.ini, which holds the course's secret");
+        return refuse(why,
+                      "--student goes with --conf course.ini, which holds the course's secret");
     if (s->given[OPTION_HIDDEN])
         c->show_hidden = true;
     return true;
@@ -189,8 +190,8 @@ int main(int argc, char **argv)
     if (!scenario_parse(&s, info->name, info->groups, argc - 1, argv + 1, &why))
         return refused(&why);
     report_new(&r, &s);
-    if (!report_check_outputs(&s, "json md csv", NULL, 0, &why) ||
-        !answer(&r, &s, &status, &why) || !report_finish(&r, &why))
+    if (!report_check_outputs(&s, "json md csv", NULL, 0, &why) || !answer(&r, &s, &status, &why) ||
+        !report_finish(&r, &why))
         status = refused(&why);
     report_free(&r);
     scenario_free(&s);

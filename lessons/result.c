@@ -145,8 +145,9 @@ char *result_junit(const struct graded *x)
     int count = 0, failures = 0;
     for (; count < MAX_PROPERTIES && lab->properties[count].name != NULL; count++)
         failures += result_told(x, count) && earned(x, count) == 0;
-    text_append(&to, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\"lab %s\" "
-                     "tests=\"%d\" failures=\"%d\" time=\"%.3f\">\n",
+    text_append(&to,
+                "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\"lab %s\" "
+                "tests=\"%d\" failures=\"%d\" time=\"%.3f\">\n",
                 lab->number, count, failures, x->seconds);
     for (int i = 0; i < count; i++) {
         text_append(&to, "  <testcase classname=\"lab%s\" name=\"", lab->number);

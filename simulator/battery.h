@@ -49,13 +49,13 @@ struct mistake {
     bool poison, zero, top_left, no_causal, buffer_diagonal, no_window, no_softcap, late_softcap,
         read_spare, leak, drop_nan, no_max, starts, inf_minus_inf, residual, batch_zero, layout,
         keep_l, keep_O, tile_max, last_tile, linear;
-    int right, left;  /* added to the sides of what is visible */
+    int right, left; /* added to the sides of what is visible */
     int empty, scale, base, heads, unwritten, tail, lse;
-    int columns;      /* of Q and K that are used; 1: half of them; 0: all */
-    int fewer;        /* keys left out at the end */
-    int divide;       /* -1: not divided by l; 1: twice */
-    double add;       /* to the score of a masked key, which stays visible; 0: masks hide */
-    double start;     /* of the running maximum, if it `starts` */
+    int columns;        /* of Q and K that are used; 1: half of them; 0: all */
+    int fewer;          /* keys left out at the end */
+    int divide;         /* -1: not divided by l; 1: twice */
+    double add;         /* to the score of a masked key, which stays visible; 0: masks hide */
+    double start;       /* of the running maximum, if it `starts` */
     enum format narrow; /* Q and K are rounded to it; FORMAT_exact, 0: not */
 };
 struct mistake_info {
@@ -86,8 +86,8 @@ void battery_poison(struct tensor *t, int64_t element); /* in C order */
    sums with weights rounded to the inputs' format, or equal where that is not finite. */
 struct battery_verdict {
     bool passed;
-    int64_t outputs, wrong; /* numbers of O, and those of them that are wrong */
-    char first[192];        /* "O[0,0,1,2] = 3, want 2.5", or empty */
+    int64_t outputs, wrong;             /* numbers of O, and those of them that are wrong */
+    char first[192];                    /* "O[0,0,1,2] = 3, want 2.5", or empty */
     const struct mistake_info *mistake; /* that gives what the program gave, or NULL */
     const struct mistake_info *other;   /* another one that does, too, or NULL */
     char sentence[320];                 /* what it looks like, or where it is wrong */

@@ -87,11 +87,16 @@ static double scale_of(const struct row *x)
     int64_t D = x->in->problem.D;
     double root = sqrt((double)D);
     switch (x->m->scale) {
-    case SCALE_NONE: return 1;
-    case SCALE_TWICE: return 1 / root / root;
-    case SCALE_D: return 1 / (double)D;
-    case SCALE_PADDED: return 1 / sqrt((double)((D + 7) / 8 * 8));
-    default: return 1 / root;
+    case SCALE_NONE:
+        return 1;
+    case SCALE_TWICE:
+        return 1 / root / root;
+    case SCALE_D:
+        return 1 / (double)D;
+    case SCALE_PADDED:
+        return 1 / sqrt((double)((D + 7) / 8 * 8));
+    default:
+        return 1 / root;
     }
 }
 
@@ -122,8 +127,8 @@ static void score_key(struct row *x, int64_t c)
         s = m->add != 0 ? s + m->add : m->late_softcap && capped ? -p->softcap : -INFINITY;
     if (!seen && m->leak)
         for (int64_t d = 0; d < p->D; d++)
-            x->leaked = x->leaked || !isfinite(key_element(x, c, d)) ||
-                        !isfinite(value_element(x, c, d));
+            x->leaked =
+                x->leaked || !isfinite(key_element(x, c, d)) || !isfinite(value_element(x, c, d));
     x->score[c] = s;
 }
 
@@ -230,10 +235,14 @@ static double log_sum(const struct row *x)
     if (isinf(shift) && shift < 0)
         return shift;
     switch (m->lse) {
-    case LSE_BASE_2: return (shift + log(x->l)) * LOG2_E;
-    case LSE_NO_M: return log(x->l);
-    case LSE_NO_LOG: return shift + x->l;
-    default: return shift + (m->base == BASE_2 ? log2(x->l) : log(x->l));
+    case LSE_BASE_2:
+        return (shift + log(x->l)) * LOG2_E;
+    case LSE_NO_M:
+        return log(x->l);
+    case LSE_NO_LOG:
+        return shift + x->l;
+    default:
+        return shift + (m->base == BASE_2 ? log2(x->l) : log(x->l));
     }
 }
 

@@ -78,8 +78,8 @@ static bool kill_orphan(pid_t pid, pid_t parent, uid_t owner)
     if (parent != getpid() || pid == spared)
         return false;
     siginfo_t ended = {0};
-    bool running = waitid(P_PID, (id_t)pid, &ended, WEXITED | WNOHANG | WNOWAIT) == 0 &&
-                   ended.si_pid == 0;
+    bool running =
+        waitid(P_PID, (id_t)pid, &ended, WEXITED | WNOHANG | WNOWAIT) == 0 && ended.si_pid == 0;
     kill(pid, SIGKILL);
     waitpid(pid, NULL, 0);
     return running;
@@ -94,8 +94,8 @@ static void apply_limits(const struct limits *l)
         limit(l->address_space ? RLIMIT_AS : RLIMIT_DATA, l->memory);
     if (!l->stranger)
         return;
-    if (geteuid() == 0 && (setgroups(0, NULL) != 0 || setgid(STRANGER) != 0 ||
-                           setuid(STRANGER) != 0))
+    if (geteuid() == 0 &&
+        (setgroups(0, NULL) != 0 || setgid(STRANGER) != 0 || setuid(STRANGER) != 0))
         _exit(126);
     limit(RLIMIT_NPROC, each_process(is_mine) + MORE_PROCESSES);
 }

@@ -38,8 +38,8 @@ passes() { # NAME LAB FILE [OPTIONS]
     verdict "lab $1: $name passes" $ok "exit $status
 $got"
 }
-# Quick: one of three.
-chosen() { turn=$((turn + 1)) && { [ "$full" = full ] || [ $((turn % 3)) -eq 1 ]; }; }
+# Quick: one of four.
+chosen() { turn=$((turn + 1)) && { [ "$full" = full ] || [ $((turn % 4)) -eq 1 ]; }; }
 
 for answer in "$lessons"/*/answer.c; do
     number=$(basename "$(dirname "$answer")" | cut -c1-2)

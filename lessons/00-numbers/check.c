@@ -45,7 +45,8 @@ static void judge_one(struct grading *g, float x, float got, int bits)
     else if (same(got, cut))
         fail(g, "%.9g was cut to %.9g; %.9g is nearer", (double)x, (double)got, (double)right);
     else
-        fail(g, "%.9g became %.9g, want %.9g (0x%08X)", (double)x, (double)got, (double)right, word);
+        fail(g, "%.9g became %.9g, want %.9g (0x%08X)", (double)x, (double)got, (double)right,
+             word);
 }
 
 static void judge_list(struct grading *g, const float *list, int count)
@@ -106,7 +107,8 @@ static void special(struct grading *g)
 
 static void tiny(struct grading *g)
 {
-    const float list[] = {0x1p-149f, -0x1p-149f, 0x1.8p-130f, 0x1.234p-127f, 0x1p-133f, 0x1.8p-133f};
+    const float list[] = {0x1p-149f,     -0x1p-149f, 0x1.8p-130f,
+                          0x1.234p-127f, 0x1p-133f,  0x1.8p-133f};
     judge_list(g, list, 6);
 }
 
@@ -121,17 +123,16 @@ static void hidden(struct grading *g)
     }
 }
 
-const struct lab lab_numbers = {
-    .number = "00",
-    .folder = "numbers",
-    .title = "Rounding to nearest, ties to even",
-    .steps = {"round_all"},
-    .writes = {WRITES(y)},
-    .knobs = KNOB_BITS,
-    .properties = {{"what fits stays as it is", 1, exact, false},
-                   {"the nearer neighbour", 2, nearest, false},
-                   {"ties go to the even one", 2, ties, false},
-                   {"carries, up to infinity", 1, carries, false},
-                   {"infinities and NaN", 1, special, false},
-                   {"subnormal numbers", 1, tiny, false},
-                   {"hidden, 1,280 numbers", 2, hidden, true}}};
+const struct lab lab_numbers = {.number = "00",
+                                .folder = "numbers",
+                                .title = "Rounding to nearest, ties to even",
+                                .steps = {"round_all"},
+                                .writes = {WRITES(y)},
+                                .knobs = KNOB_BITS,
+                                .properties = {{"what fits stays as it is", 1, exact, false},
+                                               {"the nearer neighbour", 2, nearest, false},
+                                               {"ties go to the even one", 2, ties, false},
+                                               {"carries, up to infinity", 1, carries, false},
+                                               {"infinities and NaN", 1, special, false},
+                                               {"subnormal numbers", 1, tiny, false},
+                                               {"hidden, 1,280 numbers", 2, hidden, true}}};

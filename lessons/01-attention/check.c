@@ -50,8 +50,9 @@ static void judge_weights(struct grading *g, const struct state *s)
             by_column += (double)s->P[q][0];
         if (s->keys > 0 && !near((float)sum, 1, 1)) {
             if (near((float)by_column, 1, 1) && s->rows > 1)
-                fail(g, "the weights of a key sum to 1 over the queries; those of a query, over the "
-                        "keys, are to");
+                fail(g,
+                     "the weights of a key sum to 1 over the queries; those of a query, over the "
+                     "keys, are to");
             else if (!is_poison(s->P[r][0]))
                 fail(g, "row %d: the weights sum to %.6g, not to 1", r, sum);
         }

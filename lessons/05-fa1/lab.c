@@ -1,8 +1,8 @@
 /* Lab 05: FlashAttention-1: the output is finished after every tile.
 
-   Fold tiles of scores S and values V into m, l and O, so that after every tile, for every row, m is
-   the largest score so far, l = sum e^(s - m), and O = sum e^(s - m) v / l: rescaled and divided in
-   every tile.  At the end write L = m + ln l.
+   Fold tiles of scores S and values V into m, l and O, so that after every tile, for every row, m
+   is the largest score so far, l = sum e^(s - m), and O = sum e^(s - m) v / l: rescaled and
+   divided in every tile.  At the end write L = m + ln l.
    A row that has seen no key, or only scores of -INFINITY, has m = -INFINITY, l = 0, O = 0, and
    L = -INFINITY.
    $VARIANT$ */

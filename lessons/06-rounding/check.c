@@ -24,8 +24,7 @@ static void sums(struct grading *g)
     fold_tiles(&run);
 }
 
-/* Weights that lie halfway between two bf16 numbers cannot be reached by e^x; but half of those
-   above one need rounding up, which cutting never does. */
+/* A cut weight is never too large: with V = 1 the sums tell. */
 static void nearest(struct grading *g)
 {
     for (int i = 0; i < 4; i++) {

@@ -1,8 +1,8 @@
 /* Lab 07: FlashAttention-2: one division, at the end.
 
    Fold tiles of scores S and values V into m, l and an undivided O, so that after every tile, for
-   every row,  O = sum e^(s - m) v  and  l = sum e^(s - m)  over the keys folded so far, with m their
-   largest score; at the end divide once and keep only L = m + ln l.
+   every row,  O = sum e^(s - m) v  and  l = sum e^(s - m)  over the keys folded so far, with m
+   their largest score; at the end divide once and keep only L = m + ln l.
    A row that has seen no key, or only scores of -INFINITY, has m = -INFINITY, l = 0, O = 0; it ends
    with O = 0 and L = -INFINITY.
    $VARIANT$ */

@@ -11,8 +11,7 @@ struct rules {
 /* Other rules that students apply: what they are called, and how query i's place is found. */
 enum other { TOP_LEFT, LEFT_MORE, LEFT_LESS, STRICT, UNMASKED, OTHERS };
 static const char *const other_sentences[] = {
-    [TOP_LEFT] = "the diagonal is aligned top-left; with Nq and Nk different it ends at the last key: "
-                 "p = i + Nk - Nq",
+    [TOP_LEFT] = "the diagonal is aligned top-left; bottom-right is right: p = i + Nk - Nq",
     [LEFT_MORE] = "the window is one key too wide on the left",
     [LEFT_LESS] = "the window is one key too narrow on the left: j >= p - left, inclusive",
     [STRICT] = "the diagonal itself is masked: j <= p, inclusive",
@@ -68,8 +67,7 @@ static bool masked_by(enum other o, const struct rules *x, int window, const str
 {
     for (int r = 0; r < s->rows; r++)
         for (int c = 0; c < s->keys; c++)
-            if ((s->S[r][c] != -INFINITY) !=
-                visible_to(o, x, window, s->row0 + r, s->key0 + c))
+            if ((s->S[r][c] != -INFINITY) != visible_to(o, x, window, s->row0 + r, s->key0 + c))
                 return false;
     return true;
 }
@@ -83,8 +81,10 @@ static void judge_mask(struct grading *g, const struct rules *x, const struct st
             int i = after->row0 + r, j = after->key0 + c;
             bool seen = visible(x, window, i, j), hidden = after->S[r][c] == -INFINITY;
             if (!hidden && after->S[r][c] != before->S[r][c]) {
-                fail(g, "query %d, key %d: the score became %g; -INFINITY or the score itself is right",
-                     i, j, (double)after->S[r][c]);
+                fail(
+                    g,
+                    "query %d, key %d: the score became %g; -INFINITY or the score itself is right",
+                    i, j, (double)after->S[r][c]);
                 return;
             }
             if (seen != hidden)

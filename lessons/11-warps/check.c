@@ -30,7 +30,9 @@ static struct merged merged(const struct state *s, enum way way)
         live += l > 0;
         y.l += (way == L_UNSCALED ? 1 : a) * l;
         for (int d = 0; d < s->dim && l > 0; d++)
-            y.O[d] += (way == O_UNSCALED ? 1 : way == AVERAGED ? 1 / l : a) *
+            y.O[d] += (way == O_UNSCALED ? 1
+                       : way == AVERAGED ? 1 / l
+                                         : a) *
                       (double)s->part_O[w][d];
     }
     for (int d = 0; d < s->dim && y.l > 0 && way != UNDIVIDED; d++)
@@ -133,10 +135,11 @@ static void shares(struct grading *g)
             return;
         for (int r = 0; r < rows; r++)
             if (s.index[r] != r / each)
-                fail(g, s.index[r] == r % parts && parts > 1
-                            ? "row %d went to warp %d, want %d: rows are dealt out in turn; a warp "
-                              "takes neighbouring rows"
-                            : "row %d went to warp %d, want %d",
+                fail(g,
+                     s.index[r] == r % parts && parts > 1
+                         ? "row %d went to warp %d, want %d: rows are dealt out in turn; a warp "
+                           "takes neighbouring rows"
+                         : "row %d went to warp %d, want %d",
                      r, s.index[r], r / each);
     }
 }
@@ -148,17 +151,16 @@ static void hidden(struct grading *g)
               (unsigned)draw_between(g, 0, 15), 2);
 }
 
-const struct lab lab_warps = {
-    .number = "11",
-    .folder = "warps",
-    .title = "From split-K to split-Q: merging what warps hold",
-    .steps = {"merge", "share_rows"},
-    .writes = {WRITES(m) | WRITES(l) | WRITES(O), 0},
-    .properties = {{"equal maxima: parts add", 1, equal, false},
-                   {"maxima that differ", 3, apart, false},
-                   {"one warp", 1, one, false},
-                   {"warps without a key", 1, some_empty, false},
-                   {"no key at all", 1, all_empty, false},
-                   {"maxima 200 apart", 1, far, false},
-                   {"split-Q: rows of a warp", 1, shares, false},
-                   {"hidden, 8 cases", 1, hidden, true}}};
+const struct lab lab_warps = {.number = "11",
+                              .folder = "warps",
+                              .title = "From split-K to split-Q: merging what warps hold",
+                              .steps = {"merge", "share_rows"},
+                              .writes = {WRITES(m) | WRITES(l) | WRITES(O), 0},
+                              .properties = {{"equal maxima: parts add", 1, equal, false},
+                                             {"maxima that differ", 3, apart, false},
+                                             {"one warp", 1, one, false},
+                                             {"warps without a key", 1, some_empty, false},
+                                             {"no key at all", 1, all_empty, false},
+                                             {"maxima 200 apart", 1, far, false},
+                                             {"split-Q: rows of a warp", 1, shares, false},
+                                             {"hidden, 8 cases", 1, hidden, true}}};

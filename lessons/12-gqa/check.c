@@ -96,14 +96,13 @@ static void hidden(struct grading *g)
     }
 }
 
-const struct lab lab_gqa = {
-    .number = "12",
-    .folder = "gqa",
-    .title = "Fewer key heads: MQA and GQA",
-    .steps = {"kv_heads", "sum_groups"},
-    .writes = {0, WRITES(y)},
-    .properties = {{"as many key heads as query heads", 1, mha, false},
-                   {"one key head", 1, mqa, false},
-                   {"groups: which head is read", 2, gqa, false},
-                   {"groups: gradients add", 2, groups, false},
-                   {"hidden, 6 cases", 2, hidden, true}}};
+const struct lab lab_gqa = {.number = "12",
+                            .folder = "gqa",
+                            .title = "Fewer key heads: MQA and GQA",
+                            .steps = {"kv_heads", "sum_groups"},
+                            .writes = {0, WRITES(y)},
+                            .properties = {{"as many key heads as query heads", 1, mha, false},
+                                           {"one key head", 1, mqa, false},
+                                           {"groups: which head is read", 2, gqa, false},
+                                           {"groups: gradients add", 2, groups, false},
+                                           {"hidden, 6 cases", 2, hidden, true}}};

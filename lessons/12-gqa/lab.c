@@ -11,8 +11,8 @@ void kv_heads(struct state *s)
     (void)s;
 }
 
-/* Backward: x[h], h < Hq, is what query head h contributes to an element of dK; y[k], k < Hkv, is that
-   element of key head k. */
+/* Backward: x[h], h < Hq, is what query head h contributes to an element of dK; y[k], k < Hkv, is
+   that element of key head k. */
 void sum_groups(struct state *s)
 {
     (void)s;

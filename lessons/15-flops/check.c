@@ -25,8 +25,8 @@ static void count(struct grading *g, struct shape x, int step)
     s.sizes[4] = x.D;
     s.causal = x.causal;
     s.flops = -1;
-    at(g, "B %d, %d heads, Nq %d, Nk %d, D %d%s", (int)x.B, (int)x.H, (int)x.Nq, (int)x.Nk, (int)x.D,
-       x.causal ? ", causal" : "");
+    at(g, "B %d, %d heads, Nq %d, Nk %d, D %d%s", (int)x.B, (int)x.H, (int)x.Nq, (int)x.Nk,
+       (int)x.D, x.causal ? ", causal" : "");
     if (!call(g, step, &s) || s.flops == want)
         return;
     double factor = s.flops / want;
@@ -96,21 +96,24 @@ static void hidden(struct grading *g)
 {
     for (int i = 0; i < 6; i++) {
         int n = 64 << draw_between(g, 0, 8);
-        struct shape x = {draw_between(g, 1, 9), draw_between(g, 1, 64), n, n,
-                          32 << draw_between(g, 0, 3), i % 2 == 1};
+        struct shape x = {draw_between(g, 1, 9),
+                          draw_between(g, 1, 64),
+                          n,
+                          n,
+                          32 << draw_between(g, 0, 3),
+                          i % 2 == 1};
         count(g, x, i < 3 ? FORWARD : BACKWARD);
     }
 }
 
-const struct lab lab_flops = {
-    .number = "15",
-    .folder = "flops",
-    .title = "FLOPs and utilisation",
-    .steps = {"forward_flops", "backward_flops", "utilisation"},
-    .writes = {0, 0, 0},
-    .properties = {{"forward", 2, forward, false},
-                   {"causal counts half", 1, causal, false},
-                   {"more than 2^31", 1, large, false},
-                   {"backward", 2, backward, false},
-                   {"share of the peak", 1, share, false},
-                   {"hidden, 6 shapes", 1, hidden, true}}};
+const struct lab lab_flops = {.number = "15",
+                              .folder = "flops",
+                              .title = "FLOPs and utilisation",
+                              .steps = {"forward_flops", "backward_flops", "utilisation"},
+                              .writes = {0, 0, 0},
+                              .properties = {{"forward", 2, forward, false},
+                                             {"causal counts half", 1, causal, false},
+                                             {"more than 2^31", 1, large, false},
+                                             {"backward", 2, backward, false},
+                                             {"share of the peak", 1, share, false},
+                                             {"hidden, 6 shapes", 1, hidden, true}}};

@@ -1,7 +1,7 @@
 /* Lab 15: FLOPs and utilisation, as papers count them.
 
-   Forward: two products of 2 Nq Nk D each for every head and sequence; causal (Nq = Nk) counts half.
-   Backward: five products where forward has two.
+   Forward: two products of 2 Nq Nk D each for every head and sequence; causal (Nq = Nk) counts
+   half.  Backward: five products where forward has two.
    sizes[0..4] = B, heads, Nq, Nk, D.
    $VARIANT$ */
 #include "lab.h"

@@ -19,7 +19,8 @@ static float efficiency(int heads, int n, int slots)
 
 void choose_splits(struct state *s)
 {
-    int heads = (int)s->sizes[1], slots = 2 * (int)s->sizes[2], blocks = ceil_div((int)s->sizes[0], 64);
+    int heads = (int)s->sizes[1], slots = 2 * (int)s->sizes[2],
+        blocks = ceil_div((int)s->sizes[0], 64);
     int most = slots < 128 ? slots : 128;
     float best = 0;
     most = blocks < most ? blocks : most;

@@ -82,15 +82,14 @@ static void hidden(struct grading *g)
         choose(g, draw_between(g, 1, 130000), draw_between(g, 1, 64), draw_between(g, 20, 200));
 }
 
-const struct lab lab_splits = {
-    .number = "16",
-    .folder = "splits",
-    .title = "The rule that splits the tokens",
-    .steps = {"choose_splits"},
-    .writes = {0},
-    .properties = {{"27,525 tokens: 54, 62, 87", 2, published, false},
-                   {"enough heads: one group", 1, full, false},
-                   {"fewer blocks than slots", 1, short_rows, false},
-                   {"only eligible counts", 2, only_eligible, false},
-                   {"at most 128, at most the slots", 1, limits, false},
-                   {"hidden, 12 launches", 2, hidden, true}}};
+const struct lab lab_splits = {.number = "16",
+                               .folder = "splits",
+                               .title = "The rule that splits the tokens",
+                               .steps = {"choose_splits"},
+                               .writes = {0},
+                               .properties = {{"27,525 tokens: 54, 62, 87", 2, published, false},
+                                              {"enough heads: one group", 1, full, false},
+                                              {"fewer blocks than slots", 1, short_rows, false},
+                                              {"only eligible counts", 2, only_eligible, false},
+                                              {"at most 128, at most the slots", 1, limits, false},
+                                              {"hidden, 12 launches", 2, hidden, true}}};

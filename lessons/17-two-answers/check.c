@@ -8,7 +8,8 @@ static const char *const sentences[] = {
     [OTHER_BASE] = "e and 2 are mixed: part_L is in the base that this copy states",
     [AVERAGED] = "the groups were averaged: each counts by e^(part_L - L)",
     [BY_MAXIMUM] = "only the group with the largest part_L counts",
-    [UNDIVIDED] = "the weights do not sum to 1: e^(part_L - largest) is to be divided by their sum"};
+    [UNDIVIDED] =
+        "the weights do not sum to 1: e^(part_L - largest) is to be divided by their sum"};
 
 struct combined {
     double L, O[MAX_DIM];
@@ -117,17 +118,16 @@ static void hidden(struct grading *g)
                 (unsigned)draw_between(g, 0, 15), 0.5f);
 }
 
-const struct lab lab_combine = {
-    .number = "17",
-    .folder = "two-answers",
-    .title = "Combining the groups of a split decode",
-    .steps = {"combine"},
-    .writes = {WRITES(O) | WRITES(L)},
-    .knobs = KNOB_BASE,
-    .properties = {{"two groups", 2, two, false},
-                   {"many groups", 2, many, false},
-                   {"one group", 1, one, false},
-                   {"groups without a key", 1, some_empty, false},
-                   {"no key at all", 1, all_empty, false},
-                   {"logarithms of 400 and more", 1, huge, false},
-                   {"hidden, 8 cases", 2, hidden, true}}};
+const struct lab lab_combine = {.number = "17",
+                                .folder = "two-answers",
+                                .title = "Combining the groups of a split decode",
+                                .steps = {"combine"},
+                                .writes = {WRITES(O) | WRITES(L)},
+                                .knobs = KNOB_BASE,
+                                .properties = {{"two groups", 2, two, false},
+                                               {"many groups", 2, many, false},
+                                               {"one group", 1, one, false},
+                                               {"groups without a key", 1, some_empty, false},
+                                               {"no key at all", 1, all_empty, false},
+                                               {"logarithms of 400 and more", 1, huge, false},
+                                               {"hidden, 8 cases", 2, hidden, true}}};

@@ -181,8 +181,8 @@ static const char *changed_input(const struct battery_input *in, const char *fol
             continue;
         }
         same = t.rank == 4 && memcmp(t.shape, were[i]->shape, sizeof t.shape) == 0;
-        size_t bytes = (size_t)tensor_elements(were[i]) *
-                       (size_t)format_info(were[i]->dtype)->bits / 8;
+        size_t bytes =
+            (size_t)tensor_elements(were[i]) * (size_t)format_info(were[i]->dtype)->bits / 8;
         if (!same || memcmp(t.data, were[i]->data, bytes) != 0)
             changed = names[i];
         tensor_free(&t);
