@@ -2,8 +2,9 @@
 
    Tensors are contiguous, (batch, heads, rows, D), on the device; 16-bit words hold bf16, or fp16
    where `half`.  Outputs are in the inputs' format, LSE fp32 and natural.  Query r sees keys
-   0 .. r + keys - rows where `causal`, else all.  What a launch function cannot run is found by
-   gpu/pair.c before. */
+   0 .. r + keys - rows where `causal`, else all; one that sees none gets 0 and an LSE of -inf.  A
+   NaN or an infinity in V reaches a row that does not see it but another key of its tile: the
+   weight 0 multiplies it.  What a kernel does not take is found before its launch (gpu/pair.c). */
 #ifndef FLASHULP_GPU_KERNELS_H
 #define FLASHULP_GPU_KERNELS_H
 
