@@ -98,6 +98,11 @@ enum trace_detail trace_detail(const struct trace *t)
     return t->detail;
 }
 
+void trace_keep(struct trace *t, uint64_t steps)
+{
+    t->left_out = ~steps;
+}
+
 bool trace_complete(const struct trace *t)
 {
     return !t->out_of_memory;
@@ -207,7 +212,7 @@ void trace_append(struct trace *t, const struct event *e, const double *values,
     r->event.max_abs = t->detail == TRACE_EVENTS ? 0 : trace_canonical(e->max_abs);
     r->event.local = trace_canonical(e->local);
     r->event.inherited = trace_canonical(e->inherited);
-    if (t->detail != TRACE_VALUES)
+    if (t->detail != TRACE_VALUES || (e->step < 64 && t->left_out >> e->step & 1))
         return;
     if ((values == NULL || keep_values(r, values)) && (exact == NULL || keep_exact(r, exact)) &&
         (lo == NULL || keep_intervals(r, lo, hi)))

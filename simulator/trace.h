@@ -38,6 +38,8 @@ struct trace;
 struct trace *trace_new(enum trace_detail detail); /* NULL: no memory */
 void trace_free(struct trace *t);
 enum trace_detail trace_detail(const struct trace *t);
+/* At TRACE_VALUES, keep the values of these steps alone: bits 1 << step.  All, unless it is called. */
+void trace_keep(struct trace *t, uint64_t steps);
 
 /* Appends the event as the recorder filled it; values (rows * cols), exact (pairs high, low) and
    intervals (rows each, 0 <= lo <= hi <= cols) may be NULL and are kept at TRACE_VALUES only.  NaNs

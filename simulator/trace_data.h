@@ -43,6 +43,7 @@ struct carried {
 struct trace {
     enum trace_detail detail;
     bool out_of_memory;
+    uint64_t left_out; /* steps whose values are not kept: bits 1 << step */
     struct record *records;
     size_t count, room;
     char **extra[TRACE_TABLES]; /* names this build does not know */

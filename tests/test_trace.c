@@ -216,11 +216,31 @@ static void test_meta(void **state)
     trace_free(t);
 }
 
+/* Values of the named steps alone; the events of all. */
+static void test_keep(void **state)
+{
+    struct trace *t = trace_new(TRACE_VALUES);
+    struct event e = some_event();
+    (void)state;
+    trace_keep(t, UINT64_C(1) << STEP_EXP);
+    trace_append(t, &e, some_values, some_exact, NULL, NULL);
+    e.step = STEP_PV;
+    trace_append(t, &e, some_values, some_exact, some_lo, some_hi);
+    assert_int_equal(trace_count(t), 2);
+    assert_non_null(trace_values(t, 0));
+    assert_non_null(trace_exact(t, 0));
+    assert_null(trace_values(t, 1));
+    assert_null(trace_exact(t, 1));
+    assert_null(trace_intervals(t, 1));
+    trace_free(t);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_names),  cmocka_unit_test(test_detail),
         cmocka_unit_test(test_growth), cmocka_unit_test(test_nan_is_canonical),
+        cmocka_unit_test(test_keep),
         cmocka_unit_test(test_meta),   cmocka_unit_test(test_memory_runs_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -17,9 +17,9 @@ static void draw_source_line(struct drawing *d, const char *file, int n, double 
     char line[256];
     if (!listing_line(file, n, line, sizeof line))
         return;
-    char *note = strstr(line, "note");
-    if (note != NULL && (note == line || note[-1] == ' '))
-        *note = 0;
+    const char *note = listing_note(line);
+    if (note != NULL)
+        line[note - line] = 0;
     size_t end = strlen(line);
     while (end > 0 && line[end - 1] == ' ')
         line[--end] = 0;
@@ -37,7 +37,8 @@ static double draw_source(struct drawing *d, const struct source_line *s, struct
     char name[80];
     const char *slash = strrchr(s->file, '/');
     snprintf(name, sizeof name, "%s, line %d", slash != NULL ? slash + 1 : s->file, s->last);
-    draw_text(d, FACE_BOLD, 11, ALIGN_LEFT, INK_TEXT, b.x + PAD, y, "%c   %s", s->letter, name);
+    draw_text(d, FACE_BOLD, 11, ALIGN_LEFT, INK_TEXT, b.x + PAD, y, "%c   %s",
+              s->letter == '*' ? ' ' : s->letter, name);
     y += 17;
     int first = s->last - SOURCE_LINES + 3;
     first = first < 1 ? 1 : first;

@@ -61,13 +61,21 @@ bool listing_line(const char *file, int n, char *text, size_t room)
     return false;
 }
 
+const char *listing_note(const char *line)
+{
+    const char *note = strstr(line, "note(r,");
+    return note != NULL ? note : strstr(line, "note_record(r,"); /* records.c's, for STEP_GROUP */
+}
+
 /* Does this line note the step's array (tensor -1: any array)? */
 static bool notes(const char *line, size_t length, enum step step, int tensor)
 {
     char copy[256], wanted[48];
     snprintf(copy, sizeof copy, "%.*s", (int)length, line);
     snprintf(wanted, sizeof wanted, "STEP_%s,", step_ids[step]);
-    const char *note = strstr(copy, "note"), *at = note != NULL ? strstr(note, wanted) : NULL;
+    const char *note = listing_note(copy), *at = note != NULL ? strstr(note, wanted) : NULL;
+    if (note != NULL && step == STEP_GROUP && strncmp(note, "note_record", 11) == 0)
+        at = note;
     if (at == NULL)
         return false;
     for (int i = 0; i < VARIABLES; i++)
@@ -106,16 +114,16 @@ static bool has_code(const char *file, int n)
     char line[256];
     if (!listing_line(file, n, line, sizeof line))
         return false;
-    char *note = strstr(line, "note");
+    const char *note = listing_note(line);
     if (note != NULL)
-        *note = 0;
+        line[note - line] = 0;
     return line[strspn(line, " {}")] != 0;
 }
 
 static bool has_note(const char *file, int n)
 {
     char line[256];
-    return listing_line(file, n, line, sizeof line) && strstr(line, "note") != NULL;
+    return listing_line(file, n, line, sizeof line) && listing_note(line) != NULL;
 }
 
 /* Notes may follow one another: the code of all of them stands before the first. */

@@ -10,6 +10,8 @@
 
 /* Line n (from 1) of that file without its end: false behind the last. */
 bool listing_line(const char *file, int n, char *text, size_t room);
+/* Where the line's note begins, or NULL. */
+const char *listing_note(const char *line);
 /* The lines that make the step's array: those before its note, back to the one before; last 0: not
    found. */
 struct listing_place {

@@ -30,7 +30,7 @@ struct moment_words {
     char meaning[200];
     char numbers[200];     /* the equation with its numbers, or "" */
     struct source_line {
-        char letter;       /* of the run, 0: none */
+        char letter;       /* of the run, '*': of all, 0: none */
         const char *file;
         int first, last;   /* lines, from 1; last 0: not known */
     } source[2];

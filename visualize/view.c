@@ -61,6 +61,16 @@ bool view_read(struct view *v, struct message *why)
     return true;
 }
 
+/* What is about the view, not about what is viewed. */
+static void drop_own_options(struct scenario *s)
+{
+    for (int o = 0; o < OPTION_COUNT; o++)
+        if (option_info((enum option)o)->groups & (GROUP_VIEW | GROUP_REPORT)) {
+            s->value[o] = NULL;
+            s->given[o] = false;
+        }
+}
+
 bool view_open(const struct view *v, enum scene_id id, struct scene *s, struct message *why)
 {
     struct scenario own = v->scenario;
@@ -74,6 +84,7 @@ bool view_open(const struct view *v, enum scene_id id, struct scene *s, struct m
         text_append(&problem, "%s", scene_info(id)->problem);
         own.problem = problem;
     }
+    drop_own_options(&own);
     if (s->kind->open(s, &own, t, why))
         return true;
     if (t != NULL) {
