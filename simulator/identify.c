@@ -73,7 +73,7 @@ static bool confirm(const struct search *s, int first, struct identification *to
             keep(to, one);
             exact++;
         }
-    search_nearest(s, NEAREST, false, place);
+    search_nearest(s, NEAREST, ANY_SIZE, place);
     for (int n = 0; n < NEAREST && exact == 0 && place[n] >= first; n++) {
         struct identity one;
         if (!identity_of(s, &s->list[place[n]], &one, why))
@@ -119,7 +119,7 @@ static void everywhere(struct hunt *h, int count)
     enum { MOST = 6 };
     struct search *s = &h->search;
     int place[MOST];
-    search_nearest(s, count, true, place);
+    search_nearest(s, count, CHANGED, place);
     for (int n = 0; n < count && place[n] >= 0; n++)
         for (int b = 0; b < s->space->bases; b++) {
             struct candidate c = s->list[place[n]];
@@ -136,7 +136,7 @@ static void other_mathematics(struct hunt *h)
     struct search *s = &h->search;
     const unsigned classes = 1u << CHANGE_INPUT | 1u << CHANGE_BUG;
     int nearest;
-    search_nearest(s, 1, false, &nearest);
+    search_nearest(s, 1, UNCHANGED, &nearest);
     if (nearest < 0 || s->list[nearest].distance <= 1)
         return;
     struct candidate c = s->list[nearest];
@@ -146,7 +146,7 @@ static void other_mathematics(struct hunt *h)
         c = (struct candidate){.base = n};
         if (base->bug != NULL)
             search_add(s, &c);
-        else if (strcmp(base->name, "fa2") == 0 || strcmp(base->name, "decode") == 0)
+        else if (strcmp(base->name, "fa2") == 0 || strncmp(base->name, "decode", 6) == 0)
             search_extend(s, &c, classes);
     }
     run_added(h);
@@ -154,20 +154,18 @@ static void other_mathematics(struct hunt *h)
         everywhere(h, 3);
 }
 
+/* Any change in the nearest base, then in the next one, while half of the work is left. */
 static void one_change(struct hunt *h)
 {
-    const unsigned any = ~0u;
     struct search *s = &h->search;
-    int bases = s->space->bases, *place = malloc((size_t)bases * sizeof *place), count = 0;
+    int bases = s->space->bases, *place = malloc((size_t)bases * sizeof *place);
     double half = s->work + (s->allowed - s->work) / 2;
     if (place == NULL)
         abort(); /* no memory for a number */
-    search_nearest(s, bases, false, place);
-    for (int n = 0; n < bases && place[n] >= 0 && !over(h) && s->work < half; n++, count++) {
+    search_nearest(s, bases, UNCHANGED, place);
+    for (int n = 0; n < bases && place[n] >= 0 && !over(h) && s->work < half; n++) {
         struct candidate c = s->list[place[n]];
-        if (c.changes > 0)
-            continue;
-        search_extend(s, &c, any);
+        search_extend(s, &c, ~0u);
         run_added(h);
     }
     free(place);
@@ -178,7 +176,7 @@ static void two_changes(struct hunt *h)
     enum { NEAREST = 4 };
     struct search *s = &h->search;
     int place[NEAREST];
-    search_nearest(s, NEAREST, true, place);
+    search_nearest(s, NEAREST, CHANGED, place);
     for (int n = 0; n < NEAREST && place[n] >= 0 && !over(h); n++) {
         struct candidate c = s->list[place[n]];
         search_extend(s, &c, ~0u);

@@ -164,7 +164,7 @@ static bool walk(struct identify_space *space, const struct identification *x,
             step(&s, &x->best[n], ALL);
     for (int depth = 1; ok && from < 0 && depth <= most && !s.stopped; depth++) {
         int place[NEAREST];
-        search_nearest(&s, NEAREST, false, place);
+        search_nearest(&s, NEAREST, ANY_SIZE, place);
         for (int n = 0; depth > 1 && n < NEAREST / (depth - 1) && place[n] >= 0; n++) {
             struct candidate c = s.list[place[n]];
             search_extend(&s, &c, ALL);

@@ -69,9 +69,10 @@ void search_add(struct search *s, const struct candidate *c);
 int search_run(struct search *s);
 /* Adds c with one more change: every one that its base may have, of the classes 1 << CHANGE_x. */
 void search_extend(struct search *s, const struct candidate *c, unsigned classes);
-/* The places in the list of the `count` nearest candidates that were tried, `changed`: that have a
-   change; behind the last: -1. */
-void search_nearest(const struct search *s, int count, bool changed, int *place);
+/* The places in the list of the `count` nearest candidates that were tried and have a number of
+   changes whose bit is in `sizes`; behind the last: -1. */
+enum { UNCHANGED = 1, CHANGED = ~1, ANY_SIZE = ~0 };
+void search_nearest(const struct search *s, int count, unsigned sizes, int *place);
 bool search_exact(const struct candidate *c);
 
 /* The candidate's outputs over the whole selection, compared; what is left over, explained. */
