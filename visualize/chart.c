@@ -92,7 +92,7 @@ void draw_fitted(struct drawing *d, enum face face, double size, enum align alig
     draw_text(d, face, wide > width ? size * width / wide : size, align, ink, x, y, "%s", text);
 }
 
-void draw_cell(struct drawing *d, const struct cell *c)
+void draw_cell(struct drawing *d, const struct value_cell *c)
 {
     const struct box *b = &c->box;
     bool tall = b->h >= 30;

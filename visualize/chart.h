@@ -30,13 +30,13 @@ void draw_axis_across(struct drawing *d, const struct axis *s, double y, double 
                       const char *title);
 
 /* A value in a box: its symbol and a note above it, in type that fits the width. */
-struct cell {
+struct value_cell {
     struct box box;
     const char *symbol, *value, *note;
     enum ink fill, line;
     double type; /* units to the em of the value */
 };
-void draw_cell(struct drawing *d, const struct cell *c);
+void draw_cell(struct drawing *d, const struct value_cell *c);
 /* A text no wider than `width`: smaller type where it must. */
 void draw_fitted(struct drawing *d, enum face face, double size, enum align align, enum ink ink,
                  double x, double y, double width, const char *text);

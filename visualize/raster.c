@@ -256,8 +256,9 @@ static void draw_levels(struct canvas *c, const struct shape *s)
 {
     const unsigned char *level = (const unsigned char *)c->drawing->pool + s->text;
     for (int row = 0; row < s->rows; row++) {
-        struct span line = clipped(c, span_of(c, s->x, s->y + s->h * row / s->rows, s->w,
-                                              s->h / s->rows));
+        struct span line = span_of(c, s->x, s->y + s->h * row / s->rows, s->w, 0);
+        line.bottom = snapped((s->y + s->h * (row + 1) / s->rows) * c->scale);
+        line = clipped(c, line);
         if (line.y >= line.bottom || line.x >= line.right)
             continue;
         for (int col = 0; col < s->cols; col++) {

@@ -238,7 +238,7 @@ static void draw_slot(const struct softmax_view *v, const struct places *p,
     const struct softmax_story *s = &v->story;
     struct held h = softmax_held(s, now->done, lane, slot);
     bool exact = lane == s->lanes;
-    struct cell c = {.box = slot_box(p, top, slot), .symbol = slot_symbol(slot), .type = 13};
+    struct value_cell c = {.box = slot_box(p, top, slot), .symbol = slot_symbol(slot), .type = 13};
     double drift = h.is ? drift_in(v->format, h.value, h.exact) : 0;
     struct words value = number_words(h.value), note = drift_words(drift);
     c.value = h.is ? value.text : "";
@@ -271,7 +271,7 @@ static void draw_weights(const struct softmax_view *v, const struct places *p,
         if (p->numbers) {
             struct words number = number_words(value);
             struct words drift = drift_words(has ? drift_in(v->format, h.value, h.exact) : 0);
-            struct cell c = {.box = b, .symbol = "p", .value = has ? number.text : "",
+            struct value_cell c = {.box = b, .symbol = "p", .value = has ? number.text : "",
                              .note = has && !exact ? drift.text : "", .type = 12,
                              .fill = just ? INK_CHANGED : has ? INK_CELL : INK_WAITING,
                              .line = has ? INK_QUIET : INK_RULE};

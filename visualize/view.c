@@ -42,7 +42,34 @@ static void join_outputs(struct scenario *s)
 static bool has_problem(const struct scenario *s)
 {
     return s->problem != NULL || s->given[OPTION_SCORES] || s->given[OPTION_GENERATE] ||
-           s->given[OPTION_Q];
+           s->given[OPTION_SHAPE] || s->given[OPTION_Q];
+}
+
+/* A scene's own problem: its words, where the command line has none. */
+static bool take_default(struct scenario *s, const char *words, struct message *why)
+{
+    char copy[160], *argv[24], *rest = copy;
+    int argc = 0;
+    struct scenario own;
+    const struct command_info *info = command_info(COMMAND_VIEW);
+    snprintf(copy, sizeof copy, "%s", words);
+    while (argc < 24 && *(rest += strspn(rest, " ")) != 0) {
+        argv[argc++] = rest;
+        rest += strcspn(rest, " ");
+        if (*rest != 0)
+            *rest++ = 0;
+    }
+    if (!scenario_parse(&own, info->name, info->groups, argc, argv, why))
+        return false;
+    s->problem = own.problem;
+    for (int o = 0; o < OPTION_COUNT; o++)
+        if (own.given[o] && !s->given[o]) {
+            s->value[o] = own.value[o];
+            s->given[o] = true;
+        } else {
+            free(own.value[o]);
+        }
+    return true;
 }
 
 bool view_read(struct view *v, struct message *why)
@@ -54,8 +81,9 @@ bool view_read(struct view *v, struct message *why)
         (theme != NULL && !theme_from_name(theme, &v->theme, why)) || !read_size(v, why))
         return false;
     join_outputs(&v->scenario);
-    if (!has_problem(&v->scenario))
-        text_append(&v->scenario.problem, "%s", scene_info(v->scene)->problem);
+    if (!has_problem(&v->scenario) &&
+        !take_default(&v->scenario, scene_info(v->scene)->problem, why))
+        return false;
     if (ends_with(v->scenario.problem != NULL ? v->scenario.problem : "", ".trace"))
         v->path = v->scenario.problem;
     return true;
@@ -75,14 +103,13 @@ bool view_open(const struct view *v, enum scene_id id, struct scene *s, struct m
 {
     struct scenario own = v->scenario;
     struct trace *t = NULL;
-    char *problem = NULL;
     *s = (struct scene){.id = id, .kind = scene_info(id)->kind};
     if (id == v->scene && v->path != NULL && (t = trace_read(v->path, why)) == NULL)
         return false;
     if (id != v->scene) {
         own = (struct scenario){.verb = v->scenario.verb};
-        text_append(&problem, "%s", scene_info(id)->problem);
-        own.problem = problem;
+        if (!take_default(&own, scene_info(id)->problem, why))
+            return false;
     }
     drop_own_options(&own);
     if (s->kind->open(s, &own, t, why))

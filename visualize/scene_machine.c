@@ -1,0 +1,327 @@
+/* scene_machine.c: SMs as lanes over time: the same attention launched with a block for each head and
+   with a block for each row of tiles (or, to choose, column blocks of backward, groups of decode).
+
+   Time is counted in cells of one SM; a pane is SMs down, time across, and how dark it is tells how
+   much of an SM's slots hold a block. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "simulator/scenario_parts.h"
+#include "visualize/chart.h"
+#include "visualize/frame.h"
+#include "visualize/launch.h"
+
+enum { PANES = 2, SLICES = 240, STEPS = 60, SM_MOST = 512 };
+
+struct pane {
+    enum plan_kernel kernel;
+    struct grid grid;
+    struct schedule schedule;
+    float *held; /* [sms][SLICES]: share of the slice in which cells are computed, summed over slots */
+    unsigned char *wave; /* likewise: of the block seen last, odd or even */
+};
+
+struct machine_view {
+    struct scenario scenario;
+    struct launch_words launch;
+    int per_sm;
+    double span; /* of the slower pane */
+    struct pane pane[PANES];
+    struct pane *filling;
+};
+
+static void seen(void *with, const struct schedule_event *e)
+{
+    struct machine_view *v = with;
+    double slice = v->span / SLICES;
+    double from = e->time / slice, to = (e->time + e->length) / slice;
+    float *row = v->filling->held + (size_t)e->sm * SLICES;
+    int64_t wave = e->block / v->filling->schedule.slots;
+    for (int n = (int)from; n < SLICES && n < to; n++) {
+        row[n] += (float)(fmin(to, n + 1) - fmax(from, n));
+        v->filling->wave[(size_t)e->sm * SLICES + (size_t)n] = (unsigned char)(wave % 2);
+    }
+}
+
+static bool run_pane(struct machine_view *v, struct pane *p, struct message *why)
+{
+    int sms = (int)v->launch.device.figure[QUANTITY_SMS];
+    struct machine m = {.sms = sms, .per_sm = v->per_sm, .plain = 1, .masked = 1, .block = 0};
+    p->held = calloc((size_t)sms * SLICES, sizeof *p->held);
+    p->wave = calloc((size_t)sms * SLICES, sizeof *p->wave);
+    if (p->held == NULL || p->wave == NULL)
+        return refuse(why, "no memory");
+    v->filling = p;
+    schedule_run(&p->grid, &m, seen, v, &p->schedule);
+    return true;
+}
+
+static void machine_close(struct scene *scene)
+{
+    struct machine_view *v = scene->story;
+    for (int n = 0; v != NULL && n < PANES; n++)
+        free(v->pane[n].held), free(v->pane[n].wave);
+    free(v);
+    scene->story = NULL;
+}
+
+static bool build(struct scene *scene, struct machine_view *v, struct message *why)
+{
+    int sms = (int)v->launch.device.figure[QUANTITY_SMS];
+    const struct attention_shape *a = &v->launch.shape;
+    if (sms < 1 || sms > SM_MOST)
+        return refuse(why, "a GPU of 1 to %d SMs can be drawn", SM_MOST);
+    v->span = 0;
+    for (int n = 0; n < PANES; n++) {
+        struct pane *p = &v->pane[n];
+        struct machine m = {.sms = sms, .per_sm = v->per_sm, .plain = 1, .masked = 1};
+        p->grid = grid_of(p->kernel, a, v->launch.tile, 8, (a->len_k + 8 * v->launch.tile.Bc - 1) /
+                                                             (8 * v->launch.tile.Bc));
+        if ((double)p->grid.heads * (double)p->grid.row_tiles * (double)p->grid.key_tiles > 2e7)
+            return refuse(why, "%s x %s tiles of %s heads are too many; fewer tokens are right",
+                          grouped(p->grid.row_tiles).text, grouped(p->grid.key_tiles).text,
+                          grouped(p->grid.heads).text);
+        schedule_run(&p->grid, &m, NULL, NULL, &p->schedule);
+        v->span = fmax(v->span, p->schedule.span);
+    }
+    if (!(v->span > 0))
+        return refuse(why, "the mask leaves no tile");
+    for (int n = 0; n < PANES; n++)
+        if (!run_pane(v, &v->pane[n], why))
+            return false;
+    scene->moments = STEPS;
+    snprintf(scene->title, sizeof scene->title, "One attention, two launches, on %.30s",
+             v->launch.device.name);
+    snprintf(scene->subtitle, sizeof scene->subtitle,
+             "batch %lld, %lld heads, %s tokens, d %lld, tile %d x %d, %d block%s an SM%s",
+             (long long)a->batch, (long long)a->heads_q, grouped(a->len_k).text, (long long)a->dim,
+             v->launch.tile.Br, v->launch.tile.Bc, v->per_sm, v->per_sm == 1 ? "" : "s",
+             a->causal ? ", causal" : "");
+    return true;
+}
+
+static bool machine_open(struct scene *scene, const struct scenario *s, struct trace *t,
+                         struct message *why)
+{
+    struct machine_view *v = calloc(1, sizeof *v);
+    bool recorded = t != NULL;
+    trace_free(t);
+    scene->story = v;
+    if (v == NULL)
+        return refuse(why, "no memory");
+    v->scenario = *s;
+    v->per_sm = 1;
+    v->pane[0].kernel = PLAN_KERNEL_FA1;
+    v->pane[1].kernel = PLAN_KERNEL_FA2;
+    if (!recorded && launch_read(s, &v->launch, why) && build(scene, v, why))
+        return true;
+    machine_close(scene);
+    return recorded ? refuse(why, "the machine scene needs a shape, not a recorded run") : false;
+}
+
+static unsigned machine_marks(const struct scene *scene, int moment)
+{
+    const struct machine_view *v = scene->story;
+    for (int n = 0; n < PANES; n++)
+        if ((int)ceil(v->pane[n].schedule.span / v->span * STEPS) == moment + 1)
+            return MOMENT_CHAPTER;
+    return 0;
+}
+
+static double busy_share(const struct pane *p, int sms, int slice)
+{
+    double busy = 0;
+    for (int sm = 0; sm < sms; sm++)
+        busy += p->held[(size_t)sm * SLICES + slice] > 0;
+    return busy / sms;
+}
+
+static void pane_words(const struct machine_view *v, const struct pane *p, char *text, size_t room)
+{
+    int sms = (int)v->launch.device.figure[QUANTITY_SMS];
+    snprintf(text, room,
+             "%s: %s blocks, %s each; %.4g waves of %s; %d of %d SMs get one; they work %.1f %% of "
+             "%.0f cells",
+             plan_kernel_name(p->kernel), grouped(p->grid.blocks).text, plan_kernel_owns(p->kernel),
+             p->schedule.waves, grouped(p->schedule.slots).text, p->schedule.busy_sms, sms,
+             100 * p->schedule.busy, p->schedule.span);
+}
+
+static void machine_words(const struct scene *scene, int moment, struct moment_words *w)
+{
+    const struct machine_view *v = scene->story;
+    int sms = (int)v->launch.device.figure[QUANTITY_SMS];
+    int slice = moment * (SLICES / STEPS) + SLICES / STEPS / 2;
+    memset(w, 0, sizeof *w);
+    snprintf(w->step, sizeof w->step, "TIME");
+    snprintf(w->where, sizeof w->where, "%.0f of %.0f cells", v->span * (moment + 1) / STEPS,
+             v->span);
+    snprintf(w->equation, sizeof w->equation, "waves = blocks / slots");
+    snprintf(w->meaning, sizeof w->meaning,
+             "A block waits for a free slot of an SM, then walks its own cells. Too few blocks leave "
+             "SMs idle; a last wave that is not full leaves them idle at the end.");
+    for (int n = 0; n < PANES; n++)
+        snprintf(w->numbers + strlen(w->numbers), sizeof w->numbers - strlen(w->numbers),
+                 "%s%c: %.0f %% of the SMs work", n > 0 ? "\n" : "", run_style(n).letter,
+                 100 * busy_share(&v->pane[n], sms, slice));
+}
+
+static void machine_describe(const struct scene *scene, double time, char **text)
+{
+    const struct machine_view *v = scene->story;
+    int sms = (int)v->launch.device.figure[QUANTITY_SMS];
+    int slice = (int)fmin(SLICES - 1, fmax(0, floor(time * (SLICES / STEPS)) - 1));
+    text_append(text, "%s\n%s\n", scene->title, scene->subtitle);
+    for (int n = 0; n < PANES; n++) {
+        char words[240];
+        pane_words(v, &v->pane[n], words, sizeof words);
+        text_append(text, "%c %s\n  %.0f %% of the SMs work at %.0f\n", run_style(n).letter,
+                    words, 100 * busy_share(&v->pane[n], sms, slice), v->span * time / STEPS);
+    }
+}
+
+static void draw_machine_pane(const struct machine_view *v, int n, const struct look *look,
+                              struct box b, struct drawing *d)
+{
+    static unsigned char levels[SM_MOST * SLICES];
+    const struct pane *p = &v->pane[n];
+    int sms = (int)v->launch.device.figure[QUANTITY_SMS];
+    int shown = (int)(look->time * (SLICES / STEPS));
+    char words[240];
+    for (int i = 0; i < sms * SLICES; i++) {
+        double share = i % SLICES < shown ? p->held[i] / v->per_sm : 0;
+        levels[i] = (unsigned char)(share > 0 ? 2 + fmin(1, share) * (p->wave[i] ? 6 : 10) : 0);
+    }
+    pane_words(v, p, words, sizeof words);
+    draw_run(d, n, b.x - 84, b.y - 11, 14);
+    draw_fitted(d, FACE_BOLD, 12, ALIGN_LEFT, INK_TEXT, b.x - 48, b.y - 11, b.w + 48, words);
+    draw_heat(d, b, SLICES, sms, levels);
+    draw_rect(d, b, INK_NONE, INK_QUIET);
+    draw_text(d, FACE_SANS, 11, ALIGN_RIGHT, INK_QUIET, b.x - 6, b.y + 10, "SM 0");
+    draw_text(d, FACE_SANS, 11, ALIGN_RIGHT, INK_QUIET, b.x - 6, b.y + b.h, "SM %d", sms - 1);
+    double end = b.x + b.w * p->schedule.span / v->span, now = b.x + b.w * look->time / STEPS;
+    draw_line(d, now, b.y, now, b.y + b.h, INK_FOCUS, 1.5);
+    if (shown * v->span / SLICES >= p->schedule.span)
+        draw_line(d, end, b.y - 4, end, b.y + b.h + 4, run_style(n).ink, 2.5);
+}
+
+static void draw_shades(const struct machine_view *v, double x, double y, struct drawing *d)
+{
+    static const unsigned char levels[3] = {0, 12, 8};
+    static const char *const names[3] = {"no block", "blocks of an odd wave", "of an even one (lighter: fewer slots held)"};
+    for (int n = 0; n < 3; n++) {
+        struct box b = {x, y - 11, 18, 13};
+        draw_heat(d, b, 1, 1, &levels[n]);
+        draw_rect(d, b, INK_NONE, INK_QUIET);
+        draw_text(d, FACE_SANS, 11.5, ALIGN_LEFT, INK_TEXT, x + 24, y, "%s", names[n]);
+        x += 44 + font_width(FACE_SANS, 11.5, names[n]);
+    }
+    draw_text(d, FACE_SANS, 11.5, ALIGN_LEFT, INK_QUIET, x, y, "an SM's slots: %d", v->per_sm);
+}
+
+static void machine_draw(const struct scene *scene, const struct look *look, struct box stage,
+                         struct drawing *d)
+{
+    const struct machine_view *v = scene->story;
+    double height = (stage.h - 150) / 2, left = TRACK_LEFT, wide = stage.x + stage.w - left - 16;
+    draw_shades(v, left, stage.y + 14, d);
+    for (int n = 0; n < PANES; n++)
+        draw_machine_pane(v, n, look,
+                          (struct box){left, stage.y + 60 + n * (height + 46), wide, height}, d);
+    struct axis across = {0, v->span, left, left + wide};
+    struct axis ticks = across;
+    double step = axis_round(&ticks, 8), y = stage.y + 60 + 2 * height + 56;
+    draw_line(d, left, y, left + wide, y, INK_QUIET, 1);
+    for (double t = 0; t <= v->span; t += step) {
+        double x = axis_at(&across, t);
+        draw_line(d, x, y, x, y + 4, INK_QUIET, 1);
+        draw_text(d, FACE_SANS, 10.5, ALIGN_CENTRE, INK_QUIET, x, y + 16, "%.6g", t);
+    }
+    draw_text(d, FACE_SANS, 11, ALIGN_RIGHT, INK_QUIET, left + wide, y + 32,
+              "time (cells of one SM; both launches on one axis)");
+}
+
+static bool machine_inspect(const struct scene *scene, int what, int time, struct inspection *i)
+{
+    (void)scene, (void)what, (void)time, (void)i;
+    return false;
+}
+
+static const char *const gpus[] = {"A100", "H100-SXM", "H200", "B200", "RTX-PRO-6000", "T4"};
+static const int batches[] = {1, 2, 3, 4, 5, 8};
+enum { LIVE_KERNEL, LIVE_DEVICE, LIVE_BATCH, LIVE_CAUSAL, LIVE_PER_SM, LIVE_COUNT };
+
+static int machine_parameters(const struct scene *scene, struct parameter p[PARAMETER_MOST])
+{
+    const struct machine_view *v = scene->story;
+    static const char *const names[LIVE_COUNT] = {"launch B", "device", "batch", "causal",
+                                                  "blocks an SM"};
+    for (int n = 0; n < LIVE_COUNT; n++)
+        p[n] = (struct parameter){.name = names[n]};
+    snprintf(p[0].value, sizeof p[0].value, "%s", plan_kernel_name(v->pane[1].kernel));
+    snprintf(p[1].value, sizeof p[1].value, "%.30s", v->launch.device.name);
+    snprintf(p[2].value, sizeof p[2].value, "%lld", (long long)v->launch.shape.batch);
+    snprintf(p[3].value, sizeof p[3].value, "%s", v->launch.shape.causal ? "yes" : "no");
+    snprintf(p[4].value, sizeof p[4].value, "%d", v->per_sm);
+    return LIVE_COUNT;
+}
+
+static bool turn(struct machine_view *v, int n, int direction, struct message *why)
+{
+    int at = 0;
+    switch (n) {
+    case LIVE_KERNEL:
+        v->pane[1].kernel = (enum plan_kernel)(((int)v->pane[1].kernel + direction +
+                                                PLAN_KERNEL_COUNT) % PLAN_KERNEL_COUNT);
+        return true;
+    case LIVE_DEVICE:
+        for (int g = 0; g < 6; g++)
+            if (strcmp(gpus[g], v->launch.device.name) == 0)
+                at = g;
+        return device_lookup(gpus[(at + direction + 6) % 6], &v->launch.device, why);
+    case LIVE_BATCH:
+        for (int g = 0; g < 6; g++)
+            if (batches[g] <= v->launch.shape.batch)
+                at = g;
+        v->launch.shape.batch = batches[(at + direction + 6) % 6];
+        return true;
+    case LIVE_CAUSAL:
+        v->launch.shape.causal = !v->launch.shape.causal;
+        return true;
+    default:
+        v->per_sm = (v->per_sm - 1 + direction + 4) % 4 + 1;
+        return true;
+    }
+}
+
+static bool machine_change(const struct scene *scene, int n, int direction, double place,
+                           struct scene *changed, struct message *why)
+{
+    const struct machine_view *old = scene->story;
+    struct machine_view *v = calloc(1, sizeof *v);
+    (void)place;
+    if (v == NULL)
+        return refuse(why, "no memory");
+    *v = *old;
+    for (int k = 0; k < PANES; k++)
+        v->pane[k].held = NULL, v->pane[k].wave = NULL;
+    *changed = *scene;
+    changed->story = v;
+    if (turn(v, n, direction, why) && build(changed, v, why))
+        return true;
+    machine_close(changed);
+    return false;
+}
+
+static void machine_arguments(const struct scene *scene, char **text)
+{
+    const struct machine_view *v = scene->story;
+    launch_command(&v->scenario, &v->launch, text);
+}
+
+const struct scene_kind scene_machine = {
+    .open = machine_open, .close = machine_close, .marks = machine_marks, .words = machine_words,
+    .draw = machine_draw, .describe = machine_describe, .inspect = machine_inspect,
+    .parameters = machine_parameters, .change = machine_change, .arguments = machine_arguments};

@@ -1,0 +1,320 @@
+/* scene_tiles.c: the attention matrix in tiles, and how thread blocks walk it: FA1's one block a head
+   beside FA2's block for each row of tiles, in lockstep, one cell a step.
+
+   Left: fa1, key tiles outside, query tiles inside, O read and written each time.  Right: fa2, every
+   row a block of its own, all at once.  Work is cost.h's, counted over the cells that are done. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "simulator/cost.h"
+#include "simulator/scenario_parts.h"
+#include "visualize/chart.h"
+#include "visualize/launch.h"
+
+enum { MOST_CELLS = 4096, PANES = 2 };
+
+struct tiles_view {
+    struct scenario scenario;
+    struct launch_words launch;
+    struct grid grid[PANES];
+    int rows, cols;
+    int *when[PANES]; /* [rows][cols]: the step that does the cell, from 1; 0: skipped */
+    int last[PANES];  /* steps of the pane */
+};
+
+/* The order in which one head's blocks reach their cells; blocks run side by side. */
+static void walk_pane(struct tiles_view *v, int pane)
+{
+    const struct grid *g = &v->grid[pane];
+    for (int64_t block = 0; block < g->per_head; block++) {
+        struct block_walk w = walk_block(g, block);
+        int64_t i, j;
+        for (int step = 1; walk_next(&w, &i, &j); step++) {
+            v->when[pane][i * v->cols + j] = step;
+            v->last[pane] = step > v->last[pane] ? step : v->last[pane];
+        }
+    }
+}
+
+static void tiles_close(struct scene *scene)
+{
+    struct tiles_view *v = scene->story;
+    for (int pane = 0; v != NULL && pane < PANES; pane++)
+        free(v->when[pane]);
+    free(v);
+    scene->story = NULL;
+}
+
+static bool build(struct scene *scene, struct tiles_view *v, struct message *why)
+{
+    static const enum plan_kernel kernels[PANES] = {PLAN_KERNEL_FA1, PLAN_KERNEL_FA2};
+    for (int pane = 0; pane < PANES; pane++) {
+        v->grid[pane] = grid_of(kernels[pane], &v->launch.shape, v->launch.tile, 1, 1);
+        const struct grid *g = &v->grid[pane];
+        if (g->row_tiles * g->key_tiles > MOST_CELLS)
+            return refuse(why, "%s x %s tiles are too many to draw; %d in all, or --tile of more, "
+                               "is right", grouped(g->row_tiles).text, grouped(g->key_tiles).text,
+                          MOST_CELLS);
+        v->rows = (int)g->row_tiles;
+        v->cols = (int)g->key_tiles;
+        v->last[pane] = 0;
+        free(v->when[pane]);
+        v->when[pane] = calloc((size_t)(v->rows * v->cols) + 1, sizeof *v->when[pane]);
+        if (v->when[pane] == NULL)
+            return refuse(why, "no memory");
+        walk_pane(v, pane);
+    }
+    scene->moments = v->last[0] > v->last[1] ? v->last[0] : v->last[1];
+    snprintf(scene->title, sizeof scene->title, "The score matrix of one head, tile by tile");
+    snprintf(scene->subtitle, sizeof scene->subtitle, "%s queries x %s keys, d %lld    tile %d x %d%s",
+             grouped(v->launch.shape.len_q).text, grouped(v->launch.shape.len_k).text,
+             (long long)v->launch.shape.dim, v->launch.tile.Br, v->launch.tile.Bc,
+             v->launch.shape.causal ? "    causal" : "");
+    return scene->moments > 0 || refuse(why, "the mask leaves no tile");
+}
+
+static bool tiles_open(struct scene *scene, const struct scenario *s, struct trace *t,
+                       struct message *why)
+{
+    struct tiles_view *v = calloc(1, sizeof *v);
+    bool recorded = t != NULL;
+    trace_free(t);
+    scene->story = v;
+    if (v == NULL)
+        return refuse(why, "no memory");
+    v->scenario = *s;
+    if (!recorded && launch_read(s, &v->launch, why) && build(scene, v, why))
+        return true;
+    tiles_close(scene);
+    return recorded ? refuse(why, "the tiles scene needs a shape, not a recorded run") : false;
+}
+
+struct tally {
+    int done, of, masked, plain;
+    double matmul, special, bytes;
+};
+
+static struct tally tally_of(const struct tiles_view *v, int pane, double time)
+{
+    const struct grid *g = &v->grid[pane];
+    struct tally t = {0};
+    struct work plain = work_cell(g, CELL_PLAIN), masked = work_cell(g, CELL_MASKED);
+    struct traffic all = grid_traffic(g);
+    for (int n = 0; n < v->rows * v->cols; n++) {
+        enum cell cell = grid_cell(g, n / v->cols, n % v->cols);
+        bool done = v->when[pane][n] > 0 && v->when[pane][n] <= time;
+        t.of += v->when[pane][n] > 0;
+        t.done += done;
+        t.masked += done && cell == CELL_MASKED;
+        t.plain += done && cell == CELL_PLAIN;
+    }
+    t.matmul = t.masked * masked.matmul + t.plain * plain.matmul;
+    t.special = t.masked * masked.special + t.plain * plain.special;
+    t.bytes = t.of > 0 ? (all.once + all.again) / (double)g->heads * t.done / t.of : 0;
+    return t;
+}
+
+static unsigned tiles_marks(const struct scene *scene, int moment)
+{
+    const struct tiles_view *v = scene->story;
+    return moment + 1 == v->last[1] || moment == 0 ? MOMENT_CHAPTER : 0;
+}
+
+static void tiles_words(const struct scene *scene, int moment, struct moment_words *w)
+{
+    const struct tiles_view *v = scene->story;
+    struct tally a = tally_of(v, 0, moment + 1), b = tally_of(v, 1, moment + 1);
+    memset(w, 0, sizeof *w);
+    snprintf(w->step, sizeof w->step, "CELL");
+    snprintf(w->where, sizeof w->where, "one cell of every thread block");
+    snprintf(w->equation, sizeof w->equation, "S = Q_i K_j^T, P, O~_i += P V_j");
+    snprintf(w->meaning, sizeof w->meaning,
+             "A has one thread block for the head: it takes a key tile and goes through all query "
+             "tiles. B has one for each query tile: all work at once, keys last to first.");
+    snprintf(w->numbers, sizeof w->numbers, "A: %d of %d cells\nB: %d of %d cells%s", a.done, a.of,
+             b.done, b.of, b.done == b.of ? ", done" : "");
+}
+
+static void tiles_describe(const struct scene *scene, double time, char **text)
+{
+    const struct tiles_view *v = scene->story;
+    text_append(text, "%s\n%s\n", scene->title, scene->subtitle);
+    for (int pane = 0; pane < PANES; pane++) {
+        struct tally t = tally_of(v, pane, time);
+        struct cells all = grid_head(&v->grid[pane]);
+        text_append(text, "%c %s: %s of %d cells, step %d of %d\n", run_style(pane).letter,
+                    plan_kernel_name(v->grid[pane].kernel), grouped(t.done).text, t.of,
+                    (int)fmin(floor(time), v->last[pane]), v->last[pane]);
+        text_append(text, "  %.4g FLOPs of matrix products, %.4g exponentials, %.4g bytes asked of "
+                          "memory\n", t.matmul, t.special, t.bytes);
+        if (pane == 0)
+            text_append(text, "  the mask skips %s cells, cuts %s, leaves %s whole\n",
+                        grouped(all.skipped).text, grouped(all.masked).text,
+                        grouped(all.plain).text);
+    }
+}
+
+static void draw_cell_box(const struct tiles_view *v, int pane, int i, int j, const struct look *look,
+                          struct box b, struct drawing *d)
+{
+    int when = v->when[pane][i * v->cols + j];
+    enum cell cell = grid_cell(&v->grid[pane], i, j);
+    bool now = when == (int)floor(look->time) + 1 && look->time > floor(look->time);
+    bool done = when > 0 && when <= look->time;
+    enum ink fill = cell == CELL_SKIPPED ? INK_PANEL : now ? INK_CHANGED
+                    : done ? run_style(pane).ink : INK_CELL;
+    d->what = 1 + (pane * v->rows + i) * v->cols + j;
+    struct shape *s = draw_rect(d, b, fill, INK_QUIET);
+    if (cell == CELL_SKIPPED)
+        s->hatch = HATCH_CROSS, s->line = INK_RULE;
+    else if (cell == CELL_MASKED)
+        s->hatch = HATCH_RISING;
+    if (done && cell == CELL_MASKED)
+        s->line = INK_PAPER;
+    d->what = 0;
+}
+
+static void draw_pane(const struct tiles_view *v, int pane, const struct look *look, struct box b,
+                      struct drawing *d)
+{
+    double tall = b.h / v->rows, wide = b.w / v->cols;
+    struct tally t = tally_of(v, pane, look->time);
+    draw_run(d, pane, b.x, b.y - 32, 14);
+    draw_text(d, FACE_BOLD, 13, ALIGN_LEFT, INK_TEXT, b.x + 36, b.y - 32, "%s: a block owns %s",
+              plan_kernel_name(v->grid[pane].kernel), plan_kernel_owns(v->grid[pane].kernel));
+    draw_text(d, FACE_SANS, 11, ALIGN_LEFT, INK_QUIET, b.x, b.y - 8,
+              "key tile (%s keys each), from left", grouped(v->launch.tile.Bc).text);
+    for (int i = 0; i < v->rows; i++)
+        for (int j = 0; j < v->cols; j++)
+            draw_cell_box(v, pane, i, j, look,
+                          (struct box){b.x + wide * j, b.y + tall * i, wide, tall}, d);
+    double y = b.y + b.h + 18;
+    draw_text(d, FACE_SANS, 11, ALIGN_LEFT, INK_QUIET, b.x, y,
+              "query tile (%s queries each), from top", grouped(v->launch.tile.Br).text);
+    static const char *const names[] = {"cells done", "FLOPs of matrix products", "exponentials",
+                                        "bytes asked of memory"};
+    const double values[] = {t.done, t.matmul, t.special, t.bytes};
+    for (int n = 0; n < 4; n++) {
+        y += 20;
+        draw_text(d, FACE_SANS, 12, ALIGN_LEFT, INK_TEXT, b.x, y, "%s", names[n]);
+        draw_text(d, FACE_MONO, 12, ALIGN_RIGHT, INK_TEXT, b.x + 300, y, "%s",
+                  grouped((int64_t)(values[n] + 0.5)).text);
+    }
+}
+
+static void draw_tiles_legend(struct box stage, double y, struct drawing *d)
+{
+    static const struct {
+        enum hatch hatch;
+        enum ink fill, line;
+        const char *text;
+    } rows[] = {{HATCH_NONE, INK_CELL, INK_QUIET, "plain: every pair seen"},
+                {HATCH_RISING, INK_CELL, INK_QUIET, "masked: some pairs"},
+                {HATCH_CROSS, INK_PANEL, INK_RULE, "skipped: none"},
+                {HATCH_NONE, INK_CHANGED, INK_QUIET, "being computed"},
+                {HATCH_NONE, INK_RUN_A, INK_QUIET, "done by A"},
+                {HATCH_NONE, INK_RUN_B, INK_QUIET, "done by B"}};
+    double x = stage.x;
+    for (size_t n = 0; n < sizeof rows / sizeof rows[0]; n++) {
+        draw_hatched(d, (struct box){x, y - 11, 18, 13}, rows[n].fill, rows[n].line, rows[n].hatch);
+        draw_text(d, FACE_SANS, 11.5, ALIGN_LEFT, INK_TEXT, x + 24, y, "%s", rows[n].text);
+        x += 44 + font_width(FACE_SANS, 11.5, rows[n].text);
+    }
+}
+
+static void tiles_draw(const struct scene *scene, const struct look *look, struct box stage,
+                       struct drawing *d)
+{
+    const struct tiles_view *v = scene->story;
+    double wide = (stage.w - 40) / 2;
+    draw_tiles_legend(stage, stage.y + 14, d);
+    for (int pane = 0; pane < PANES; pane++)
+        draw_pane(v, pane, look,
+                  (struct box){stage.x + pane * (wide + 40), stage.y + 74, wide, stage.h - 74 - 110},
+                  d);
+}
+
+static bool tiles_inspect(const struct scene *scene, int what, int time, struct inspection *i)
+{
+    const struct tiles_view *v = scene->story;
+    int n = what - 1, cells = v->rows * v->cols;
+    (void)time;
+    memset(i, 0, sizeof *i);
+    if (n < 0 || n >= PANES * cells)
+        return false;
+    int pane = n / cells;
+    snprintf(i->name, sizeof i->name, "%c: query tile %d, key tile %d, step", run_style(pane).letter,
+             n % cells / v->cols, n % v->cols);
+    i->value = v->when[pane][n % cells];
+    i->format = i->ulps = FORMAT_FP32;
+    return true;
+}
+
+static const int heights[] = {16, 32, 64, 128, 256};
+static const int lengths[] = {256, 512, 1024, 2048, 4096};
+enum { LIVE_CAUSAL, LIVE_ROWS, LIVE_KEYS, LIVE_LENGTH, LIVE_COUNT };
+
+static int tiles_parameters(const struct scene *scene, struct parameter p[PARAMETER_MOST])
+{
+    const struct tiles_view *v = scene->story;
+    static const char *const names[LIVE_COUNT] = {"causal", "tile rows", "tile keys", "tokens"};
+    const long long values[LIVE_COUNT] = {0, v->launch.tile.Br, v->launch.tile.Bc,
+                                          v->launch.shape.len_k};
+    for (int n = 0; n < LIVE_COUNT; n++) {
+        p[n] = (struct parameter){.name = names[n]};
+        if (n == LIVE_CAUSAL)
+            snprintf(p[n].value, sizeof p[n].value, "%s", v->launch.shape.causal ? "yes" : "no");
+        else
+            snprintf(p[n].value, sizeof p[n].value, "%lld", values[n]);
+    }
+    return LIVE_COUNT;
+}
+
+static int64_t stepped(const int *choice, int count, int64_t value, int direction)
+{
+    int at = 0;
+    for (int n = 0; n < count; n++)
+        if (choice[n] <= value)
+            at = n;
+    return choice[(at + direction + count) % count];
+}
+
+static bool tiles_change(const struct scene *scene, int n, int direction, double place,
+                         struct scene *changed, struct message *why)
+{
+    const struct tiles_view *old = scene->story;
+    struct tiles_view *v = calloc(1, sizeof *v);
+    (void)place;
+    if (v == NULL)
+        return refuse(why, "no memory");
+    v->scenario = old->scenario;
+    v->launch = old->launch;
+    if (n == LIVE_CAUSAL)
+        v->launch.shape.causal = !v->launch.shape.causal;
+    else if (n == LIVE_ROWS)
+        v->launch.tile.Br = (int)stepped(heights, 5, v->launch.tile.Br, direction);
+    else if (n == LIVE_KEYS)
+        v->launch.tile.Bc = (int)stepped(heights, 5, v->launch.tile.Bc, direction);
+    else
+        v->launch.shape.len_q = v->launch.shape.len_k =
+            stepped(lengths, 5, v->launch.shape.len_k, direction);
+    *changed = *scene;
+    changed->story = v;
+    if (build(changed, v, why))
+        return true;
+    tiles_close(changed);
+    return false;
+}
+
+static void tiles_arguments(const struct scene *scene, char **text)
+{
+    const struct tiles_view *v = scene->story;
+    launch_command(&v->scenario, &v->launch, text);
+}
+
+const struct scene_kind scene_tiles = {
+    .open = tiles_open, .close = tiles_close, .marks = tiles_marks, .words = tiles_words,
+    .draw = tiles_draw, .describe = tiles_describe, .inspect = tiles_inspect,
+    .parameters = tiles_parameters, .change = tiles_change, .arguments = tiles_arguments};
