@@ -26,7 +26,7 @@ function mentioned(line, where) {
     while (match(line, /flashulp [a-z][a-z]*( |$)/)) {
         line = substr(line, RSTART)
         command = line
-        sub(/   *.*/, "", command); sub(/\.$/, "", command)
+        sub(/   *.*/, "", command); sub(/[.),;]+$/, "", command)
         if (command !~ / --[a-z-]+$/) item(command, where) # else it goes on below
         line = substr(line, length(command) + 1)
     }
