@@ -1,6 +1,6 @@
 /* trace_chunks.h: the container taken apart: numbers out of bytes, chunks out of a file.
 
-   For trace_parse.c alone.  Every size is compared with the bytes that are there. */
+   For trace_parse.c and trace_lanes.c.  Every size is compared with the bytes that are there. */
 #ifndef FLASHULP_TRACE_CHUNKS_H
 #define FLASHULP_TRACE_CHUNKS_H
 

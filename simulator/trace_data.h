@@ -9,7 +9,8 @@
            order of struct event, then what a later minor version added
    SNAP    u64 records, of each, events ascending: u64 event  u32 kind  u64 values  the values
            (f32 where that loses nothing)  lo, hi of each row (i32) where kind says so
-   TWIN    u64 records, of each, events ascending: u64 event  u64 values  high, low of each (f64) */
+   TWIN    u64 records, of each, events ascending: u64 event  u64 values  high, low of each (f64)
+   LANE    trace_lanes.h */
 #ifndef FLASHULP_TRACE_DATA_H
 #define FLASHULP_TRACE_DATA_H
 

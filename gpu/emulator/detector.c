@@ -39,7 +39,7 @@ static uint64_t now_of(const struct lane *l, unsigned flags)
 void detector_launch(void)
 {
     judging = emulator_options.detector;
-    detector_watches = judging || emulator_options.statistics;
+    detector_watches = judging || emulator_options.statistics || lanes_wanted();
     if (judging)
         shadow_launch(1 << 18, shared_memory_static_bytes());
     else
@@ -220,7 +220,7 @@ void detector_access_at(const struct lane *l, enum space space, size_t offset, c
         findings_add(FAULT_OUT_OF_BOUNDS, space, offset, &me, NULL);
         return;
     }
-    lanes_access(l, space, offset, bytes, access, from);
+    lanes_access(l, space, offset, address, bytes, access, from);
     if (judging && bytes > 1)
         judge_units(bytes, &j);
 }
@@ -244,7 +244,7 @@ void detector_copy_begin(const struct lane *l, const struct pending_copy *c)
     struct judged j = {.address = c->dst, .access = ACCESS_WRITE};
     j.space = space_of(c->dst, 16, &j.offset);
     j.now = (struct stamp){now_of(l, FLAG_IN_FLIGHT), from};
-    lanes_access(l, j.space, j.offset, 16, ACCESS_WRITE, from);
+    lanes_access(l, j.space, j.offset, c->dst, 16, ACCESS_WRITE, from);
     if (judging)
         judge_units(16, &j);
 }

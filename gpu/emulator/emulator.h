@@ -25,6 +25,7 @@ struct emulator_options {
     bool poison;             /* shared memory is NaNs when a block begins; else what was there */
     bool detector;           /* races and uninitialised reads, in kernels compiled for it */
     bool statistics;         /* bank conflicts and sectors of ordinary accesses, likewise */
+    size_t most_lane_accesses; /* how many are kept for a trace, likewise; 0: none */
     const struct mma *mma;   /* the tensor core; NULL: chains of fp32 fused multiply-adds */
     int most_reports;        /* of one launch; the rest is counted */
     int stuck_seconds;       /* CPU time a lane may run without reaching the runtime */
@@ -40,7 +41,7 @@ struct emulator_counters {
     uint64_t ldmatrix_passes, ldmatrix_ideal; /* passes over the banks of shared memory */
     uint64_t shared_requests, shared_passes, shared_ideal; /* of ordinary accesses */
     uint64_t global_requests, global_sectors, global_ideal; /* sectors of 32 bytes */
-    uint64_t reports; /* kept or not */
+    uint64_t lane_accesses, reports; /* kept or not */
 };
 const struct emulator_counters *emulator_counters(void);
 
@@ -61,7 +62,10 @@ struct emulator_report {
 };
 int emulator_reports(void);
 const struct emulator_report *emulator_report(int n);
-/* Counters and reports from here on. */
+/* The accesses kept since the last reset become the trace's (trace_lanes.h).  False: no memory. */
+struct trace;
+bool emulator_lanes(struct trace *t);
+/* Counters, reports and accesses from here on. */
 void emulator_reset(void);
 
 #ifdef __cplusplus

@@ -4,7 +4,9 @@
 
 #include "gpu/emulator/detector.h"
 
-void lanes_access(const struct lane *l, enum space space, size_t offset, size_t bytes,
-                  enum access access, uint64_t from);
+bool lanes_wanted(void);
+void lanes_forget(void);
+void lanes_access(const struct lane *l, enum space space, size_t offset, const void *address,
+                  size_t bytes, enum access access, uint64_t from);
 
 #endif

@@ -105,6 +105,11 @@ static int piece_before(const void *address)
     return low - 1;
 }
 
+uint32_t piece_number(const void *address)
+{
+    return (uint32_t)piece_before(address);
+}
+
 void *dev_alloc(size_t bytes)
 {
     size_t whole = rounded_up(bytes == 0 ? 1 : bytes, GLOBAL_ALIGNMENT);

@@ -1,5 +1,5 @@
 /* report.c: reports and the options: what the emulator remembers between launches. */
-#include "gpu/emulator/runtime.h"
+#include "gpu/emulator/lanes.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -75,6 +75,7 @@ const struct emulator_report *emulator_report(int n)
 void emulator_reset(void)
 {
     report_count = 0;
+    lanes_forget();
     emulator_count = (struct emulator_counters){0};
 }
 

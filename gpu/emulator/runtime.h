@@ -163,6 +163,8 @@ enum space { SPACE_NONE, SPACE_SHARED, SPACE_STATIC_SHARED, SPACE_GLOBAL, SPACE_
 /* Which memory the bytes lie in, and where in it; SPACE_OUTSIDE: touches the device's memory but
    leaves what was allocated. */
 enum space space_of(const void *address, size_t bytes, size_t *offset);
+/* Which piece of global memory, in the order of addresses. */
+uint32_t piece_number(const void *address);
 /* What an address that faulted is near to, in words. */
 struct place_text {
     char text[128];
