@@ -1,6 +1,6 @@
 /* test_emulator.c: kernels on the emulator, compiled plainly: what is right gives the right numbers
    and no report, in every order of threads and blocks. */
-#include "tests/emulated/devices.h"
+#include "tests/emulated/legal_case.h"
 
 void run_scale(float *y, const float *x, float a, int n);
 void run_block_sum(float *total, const float *x, int n);
@@ -67,9 +67,44 @@ static void sums_a_block(void **state)
     }
 }
 
+static void unusual_kernels_are_right(void **state)
+{
+    struct emulator_options options = emulator_defaults();
+    (void)state;
+    assert_all_legal(&options);
+}
+
+/* A sum of floats by atomic additions depends on the order of blocks, and of threads: on the seed. */
+static void atomic_sums_depend_on_the_seed(void **state)
+{
+    float out[128] = {0}, first[2] = {0};
+    int of_blocks = 0, of_threads = 0;
+    (void)state;
+    for (uint64_t seed = 1; seed <= 8; seed++) {
+        struct emulator_options options = emulator_defaults();
+        options.threads = options.blocks = EMULATOR_RANDOM;
+        options.seed = seed;
+        for (int again = 0; again < 2; again++) {
+            float before[2] = {out[0], out[1]};
+            emulator_configure(&options);
+            launch_legal("blocks_add_atomically", out);
+            assert_silent();
+            if (again == 1)
+                assert_memory_equal(before, out, sizeof before);
+        }
+        if (seed == 1)
+            memcpy(first, out, sizeof first);
+        of_blocks += out[0] != first[0];
+        of_threads += out[1] != first[1];
+    }
+    assert_true(of_blocks > 0 && of_threads > 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(scales_every_element),
-                                       cmocka_unit_test(sums_a_block)};
+                                       cmocka_unit_test(sums_a_block),
+                                       cmocka_unit_test(unusual_kernels_are_right),
+                                       cmocka_unit_test(atomic_sums_depend_on_the_seed)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

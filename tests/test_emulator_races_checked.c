@@ -2,6 +2,9 @@
    reported.  Mistakes that plain runs may not notice, each with both lines; right kernels stay
    silent under every order; banks and sectors of known patterns. */
 #include "tests/emulated/bug_case.h"
+#include "tests/emulated/legal_case.h"
+
+void run_columns(float *out, const float *in, int words, int stride);
 
 static const struct row {
     const char *bug;
@@ -41,8 +44,46 @@ static void every_bug_is_reported(void **state)
         }
 }
 
+static void right_kernels_stay_silent(void **state)
+{
+    struct emulator_options options = emulator_defaults();
+    (void)state;
+    options.detector = options.statistics = true;
+    assert_all_legal(&options);
+}
+
+/* 32 rows of 32 words read by columns: every lane in one bank; of 33 words: each in its own.  A
+   stride of 8 floats in global memory: a sector for each lane instead of one for eight. */
+static void banks_and_sectors_are_counted(void **state)
+{
+    static const struct row {
+        int words, stride, passes, sectors;
+    } table[] = {{33, 1, 64, 8}, {32, 1, 32 + 32 * 32, 8}, {33, 8, 64, 36}, {32, 2, 32 + 32 * 32, 12}};
+    static const float in[32 * 8];
+    (void)state;
+    for (int i = 0; i < 4; i++) {
+        float out[32], *din = to_device(in, sizeof in), *dout = empty_on_device(sizeof out);
+        use_detector(EMULATOR_ASCENDING);
+        emulator_reset();
+        run_columns(dout, din, table[i].words, table[i].stride);
+        assert_silent();
+        const struct emulator_counters *c = emulator_counters();
+        assert_int_equal(c->shared_requests, 64);
+        assert_int_equal(c->shared_ideal, 64);
+        assert_int_equal(c->shared_passes, table[i].passes);
+        assert_int_equal(c->global_requests, 2);
+        assert_int_equal(c->global_ideal, 8);
+        assert_int_equal(c->global_sectors, table[i].sectors);
+        from_device(out, dout, sizeof out);
+        assert_true(out[31] == 32);
+        dev_free(din);
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(every_bug_is_reported)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(every_bug_is_reported),
+                                       cmocka_unit_test(right_kernels_stay_silent),
+                                       cmocka_unit_test(banks_and_sectors_are_counted)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

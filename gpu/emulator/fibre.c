@@ -6,6 +6,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#ifdef __SANITIZE_ADDRESS__
+#include <sanitizer/asan_interface.h>
+#endif
 #if defined __SANITIZE_ADDRESS__ || !defined __OPTIMIZE__
 enum { STACK_BYTES = 1 << 18 };
 #else
@@ -50,6 +53,16 @@ int fibre_guard_of(const void *address)
     return (int)(offset / slot_bytes);
 }
 
+/* A stack as it was given: what an abandoned lane's frames marked is forgotten. */
+static unsigned char *fresh_stack(int number)
+{
+    unsigned char *stack = stacks + (size_t)number * slot_bytes + guard_bytes;
+#ifdef __SANITIZE_ADDRESS__
+    __asan_unpoison_memory_region(stack, STACK_BYTES);
+#endif
+    return stack;
+}
+
 #ifdef FLASHULP_UCONTEXT
 
 void fibre_switch(struct fibre *from, struct fibre *to)
@@ -60,7 +73,7 @@ void fibre_switch(struct fibre *from, struct fibre *to)
 void fibre_prepare(struct fibre *f, int number, void (*entry)(void))
 {
     getcontext(&f->context);
-    f->context.uc_stack.ss_sp = stacks + (size_t)number * slot_bytes + guard_bytes;
+    f->context.uc_stack.ss_sp = fresh_stack(number);
     f->context.uc_stack.ss_size = STACK_BYTES;
     f->context.uc_link = NULL;
     makecontext(&f->context, entry, 0);
@@ -131,8 +144,7 @@ __asm__(".text\n"
    on x86-64, a multiple of 16 on aarch64. */
 void fibre_prepare(struct fibre *f, int number, void (*entry)(void))
 {
-    unsigned char *end =
-        stacks + (size_t)(number + 1) * slot_bytes - COLOUR_BYTES * (number % COLOURS);
+    unsigned char *end = fresh_stack(number) + STACK_BYTES - COLOUR_BYTES * (number % COLOURS);
     uintptr_t *top = (uintptr_t *)end - WORDS_ABOVE - SAVED_WORDS;
     for (int i = 0; i < SAVED_WORDS + WORDS_ABOVE; i++)
         top[i] = 0;

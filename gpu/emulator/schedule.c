@@ -4,6 +4,7 @@
    mirrors it; random draws from the seed.  A lane keeps its turn until it must wait. */
 #include "gpu/emulator/runtime.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "gpu/emulator/detector.h"
@@ -51,6 +52,7 @@ void schedule(void)
         if (emulated.alive > 0)
             report_deadlock(FAULT_DEADLOCK, "deadlock: every thread waits for another");
         abandon_launch();
+        return;
     }
     /* at random a warp that could go on is sometimes overtaken */
     bool overtaken = emulator_options.threads == EMULATOR_RANDOM && next_random() % 8 == 0;
@@ -67,6 +69,7 @@ void cuemu_yield(struct cuemu_site at)
         from->at = at;
         report_deadlock(FAULT_STUCK, "live-lock: threads spin and nobody gets on");
         abandon_launch();
+        return;
     }
     do
         to = to == &emulated.lane[emulated.warps * WARP_LANES - 1] ? emulated.lane : to + 1;
@@ -80,7 +83,6 @@ void abandon_launch(void)
     struct fibre none;
     emulated.abandoned = emulated.alive > 0;
     fibre_switch(&none, &emulated.host);
-    __builtin_unreachable();
 }
 
 /* A thread from its first instruction to its last. */
@@ -97,7 +99,7 @@ static void thread_main(void)
     leave_collectives(l);
     leave_barriers(l);
     schedule();
-    __builtin_unreachable();
+    assert(false); /* an exited lane has no further turn */
 }
 
 static void lane_begin(struct lane *l, int number)
