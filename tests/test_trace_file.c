@@ -102,6 +102,13 @@ static void test_crc(void **state)
 {
     (void)state;
     assert_int_equal(crc32_ieee(0, "123456789", 9), 0xCBF43926);
+    static unsigned char many[10007]; /* eight bytes at a time is the same as few */
+    uint32_t crc = 0;
+    for (size_t i = 0; i < sizeof many; i++)
+        many[i] = (unsigned char)(i * i / 7);
+    for (size_t i = 0; i < sizeof many; i += 1001)
+        crc = crc32_ieee(crc, many + i, sizeof many - i < 1001 ? sizeof many - i : 1001);
+    assert_int_equal(crc32_ieee(0, many, sizeof many), crc);
 }
 
 /* The bytes as trace_data.h states them, on any machine. */
