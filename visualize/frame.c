@@ -59,11 +59,13 @@ static double moment_x(const struct scene *s, double width, double time)
     return TRACK_LEFT + (right - TRACK_LEFT) * (s->moments > 0 ? time / s->moments : 0);
 }
 
-/* At most one mark a unit: the strongest. */
+enum { MARKED = 1 << 18 }; /* moments that are asked for their marks */
+
+/* Where marks would stand closer than two units, the first of them. */
 static void draw_marks(const struct scene *s, double width, double y, struct drawing *d)
 {
     double last = -10;
-    for (int n = 0; n < s->moments; n++) {
+    for (int n = 0; n < s->moments; n += s->moments / MARKED + 1) {
         unsigned marks = s->kind->marks(s, n);
         double x = moment_x(s, width, n + 1);
         if (marks & (MOMENT_PARTED | MOMENT_ROUNDED))

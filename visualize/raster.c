@@ -252,26 +252,35 @@ static void draw_letters(struct canvas *c, const struct shape *s)
     }
 }
 
+enum { HEAT_COLS = 4096 }; /* of which the edges are worked out once */
+
 static void draw_levels(struct canvas *c, const struct shape *s)
 {
+    static _Thread_local int edge[HEAT_COLS + 1];
     const unsigned char *level = (const unsigned char *)c->drawing->pool + s->text;
+    int cols = s->cols < HEAT_COLS ? s->cols : HEAT_COLS;
+    uint32_t colour[HEAT_LEVELS];
+    for (int n = 0; n < HEAT_LEVELS; n++)
+        colour[n] = ink_heat(n, c->theme);
+    for (int col = 0; col <= cols; col++) {
+        int x = snapped((s->x + s->w * col / s->cols) * c->scale);
+        edge[col] = x < c->clip.x ? c->clip.x : x > c->clip.right ? c->clip.right : x;
+    }
     for (int row = 0; row < s->rows; row++) {
-        struct span line = span_of(c, s->x, s->y + s->h * row / s->rows, s->w, 0);
-        line.bottom = snapped((s->y + s->h * (row + 1) / s->rows) * c->scale);
+        struct span line = {edge[0], snapped((s->y + s->h * row / s->rows) * c->scale), edge[cols],
+                            snapped((s->y + s->h * (row + 1) / s->rows) * c->scale)};
         line = clipped(c, line);
         if (line.y >= line.bottom || line.x >= line.right)
             continue;
-        for (int col = 0; col < s->cols; col++) {
-            struct span cell = {snapped((s->x + s->w * col / s->cols) * c->scale), line.y,
-                                snapped((s->x + s->w * (col + 1) / s->cols) * c->scale),
-                                line.y + 1};
-            fill(c, cell, ink_heat(level[row * s->cols + col], c->theme));
+        uint32_t *pixel = c->image->pixel + (size_t)line.y * (size_t)c->image->width;
+        for (int col = 0; col < cols; col++) {
+            uint32_t fill_with = colour[level[row * s->cols + col]];
+            for (int x = edge[col]; x < edge[col + 1]; x++)
+                pixel[x] = fill_with;
         }
-        const uint32_t *from =
-            c->image->pixel + (size_t)line.y * (size_t)c->image->width + line.x;
         for (int y = line.y + 1; y < line.bottom; y++)
-            memcpy(c->image->pixel + (size_t)y * (size_t)c->image->width + line.x, from,
-                   (size_t)(line.right - line.x) * sizeof *from);
+            memcpy(pixel + (size_t)(y - line.y) * (size_t)c->image->width + line.x, pixel + line.x,
+                   (size_t)(line.right - line.x) * sizeof *pixel);
     }
 }
 

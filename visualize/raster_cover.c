@@ -147,12 +147,34 @@ static float fitted(enum face face, float y, float em)
     return cap_rows + (y - cap) * em;
 }
 
+/* The pixels a glyph can touch. */
+struct reach {
+    int left, top, right, bottom;
+};
+
+static struct reach reach_of(enum face face, char letter, float em, float shift)
+{
+    struct font_point point[FONT_MOST_POINTS];
+    struct reach r = {1 << 20, 1 << 20, -(1 << 20), -(1 << 20)};
+    int count;
+    for (int n = 0; (count = font_contour(face, letter, n, point)) > 0; n++)
+        for (int i = 0; i < count; i++) {
+            float x = point[i].x * em + shift, y = -fitted(face, point[i].y, em);
+            r.left = (int)floorf(x) < r.left ? (int)floorf(x) : r.left;
+            r.right = (int)ceilf(x) > r.right ? (int)ceilf(x) : r.right;
+            r.top = (int)floorf(y) < r.top ? (int)floorf(y) : r.top;
+            r.bottom = (int)ceilf(y) > r.bottom ? (int)ceilf(y) : r.bottom;
+        }
+    return r;
+}
+
 static bool cover_glyph(struct cover *c, enum face face, char letter, float em, float shift)
 {
     struct font_point point[FONT_MOST_POINTS];
-    int above = (int)ceilf(em) + 1, below = (int)ceilf(em * 0.3f) + 1;
-    int wide = (int)ceilf(em * 1.2f) + 3, count;
-    if (!cover_begin(c, -2, -above, wide, above + below))
+    struct reach r = reach_of(face, letter, em, shift);
+    int count;
+    if (r.left > r.right ||
+        !cover_begin(c, r.left, r.top, r.right - r.left + 1, r.bottom - r.top + 1))
         return false;
     for (int n = 0; (count = font_contour(face, letter, n, point)) > 0; n++) {
         for (int i = 0; i < count; i++) {

@@ -69,15 +69,20 @@ struct held softmax_held(const struct softmax_story *s, const int done[2], int l
 
 bool softmax_key(const struct lane *l, int key, int *tile, int *col)
 {
-    for (int t = 0; t < l->tiles; t++) {
-        const struct lane_tile *k = &l->tile[t];
-        if (key >= k->key && key < k->key + k->hi - k->lo) {
-            *tile = t;
-            *col = k->lo + key - k->key;
-            return true;
-        }
+    int low = 0, high = l->tiles; /* the last tile that begins at the key or before */
+    while (high - low > 1) {
+        int middle = (low + high) / 2;
+        if (l->tile[middle].key <= key)
+            low = middle;
+        else
+            high = middle;
     }
-    return false;
+    const struct lane_tile *k = &l->tile[low];
+    if (l->tiles == 0 || key < k->key || key >= k->key + k->hi - k->lo)
+        return false;
+    *tile = low;
+    *col = k->lo + key - k->key;
+    return true;
 }
 
 static struct scenario with(const struct scenario *s, enum option o, char *value)

@@ -74,8 +74,8 @@ static void draw_rescales(const struct scene_kind *kind, const struct scene *sce
                           struct box b, struct drawing *d)
 {
     const struct softmax_view *v = scene->story;
-    for (int n = 0; n < v->story.moments; n++)
-        if (kind->marks(scene, n) & MOMENT_RESCALE && v->story.moments <= 400)
+    for (int n = 0; n < v->story.moments && v->story.moments <= 400; n++)
+        if (kind->marks(scene, n) & MOMENT_RESCALE)
             draw_line(d, time_x(v, b, n + 1), b.y, time_x(v, b, n + 1), b.y + b.h, INK_RESCALE, 1);
 }
 

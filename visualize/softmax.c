@@ -163,9 +163,7 @@ static size_t take_beat(struct lane *l, size_t first, const struct row_place *p,
     l->beat = grown(l->beat, &l->room, l->beats, sizeof *l->beat);
     now->tile = beat.tile = l->tiles > 0 ? l->tiles - 1 : 0;
     l->beat[l->beats++] = beat;
-    l->state = realloc(l->state, (size_t)(l->beats + 1) * sizeof *l->state);
-    if (l->state == NULL)
-        abort();
+    l->state = grown(l->state, &l->state_room, l->beats, sizeof *l->state);
     l->state[l->beats] = *now;
     return n;
 }
@@ -214,9 +212,9 @@ bool lane_tell(struct lane *l, struct trace *t, const struct row_place *place, b
     struct lane_state now = {.tile = 0};
     uint32_t j = 0, i = query_tile(t, place);
     bool any = false;
-    *l = (struct lane){.trace = t, .state = calloc(1, sizeof *l->state)};
-    if (l->state == NULL)
-        abort();
+    *l = (struct lane){.trace = t};
+    l->state = grown(NULL, &l->state_room, 0, sizeof *l->state);
+    l->state[0] = now;
     const char *name = trace_meta(t, "algorithm");
     snprintf(l->name, sizeof l->name, "%s", name != NULL ? name : "recorded run");
     for (size_t n = 0; n < trace_count(t);) {

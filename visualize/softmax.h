@@ -49,7 +49,7 @@ struct lane_tile {
 struct lane {
     char name[64];
     struct trace *trace;
-    int beats, tiles, room, tile_room;
+    int beats, tiles, room, tile_room, state_room;
     struct beat *beat;
     struct lane_state *state; /* [beats + 1] */
     struct lane_tile *tile;

@@ -54,6 +54,11 @@ if [ -x "$build/flashulp-gpu" ]; then
 else
     printf 'missing\tthe emulator\tflashulp-gpu, which needs a C++ compiler\n' >>"$lines"
 fi
+if [ -x "$build/tests/bench/bench_view" ]; then
+    bench view "$build/tests/bench/bench_view"
+else
+    printf 'missing\tthe viewer\tlibsdl2-dev and libpng-dev\n' >>"$lines"
+fi
 bench files "$build/tests/bench/bench_files" "$build/flashulp"
 bench peers "$build/tests/bench/bench_peers" "$here/peers.py"
 
