@@ -26,7 +26,6 @@ enum { PROBLEMS = sizeof problems / sizeof *problems };
 
 struct tally {
     int passed, failed, skipped;
-    struct report *report; /* its text is not used: lines are printed as they come */
     struct json *failures;
     bool json;
 };
@@ -211,12 +210,14 @@ int verb_check(int argc, char **argv)
     struct report r;
     if (!gpu_words_read(&w, argc, argv, &why))
         return gpu_refused("check", &why);
-    if (w.count > 0) {
-        refuse(&why, "\"%.40s\": --kernel, --quick and --json are all it takes", w.rest[0]);
+    if (w.count > 0 || w.how_given || w.pair) {
+        refuse(&why, "%s%.40s%s: --kernel, --quick and --json are all it takes",
+               w.count > 0 ? "\"" : "", w.count > 0 ? w.rest[0] : "it runs every schedule and sum",
+               w.count > 0 ? "\"" : "");
         return gpu_refused("check", &why);
     }
     report_new(&r, &none);
-    struct tally t = {.json = w.json, .report = &r, .failures = json_list(r.json, "failures")};
+    struct tally t = {.json = w.json, .failures = json_list(r.json, "failures")};
     char line[192];
     snprintf(line, sizeof line, "on %s", target_name());
     say(&t, line);

@@ -19,9 +19,9 @@ int gpu_refused(const char *verb, const struct message *why);
 
 /* The words every verb takes, taken out of argv: what runs, and how. */
 struct gpu_words {
-    enum gpu_kernel kernel; /* --kernel, or fa2 */
-    bool kernel_given, quick, json, pair;
-    const char *unit; /* --accumulate: "sm90"; NULL: fp32 chains */
+    enum gpu_kernel kernel;                          /* --kernel, or fa2 */
+    bool kernel_given, how_given, quick, json, pair; /* how: accumulation, schedule, exp */
+    const char *unit;                                /* --accumulate: "sm90"; NULL: fp32 chains */
     struct target_settings target;
     const char *rest[64]; /* the words that are left: a problem */
     int count;

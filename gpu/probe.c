@@ -151,7 +151,7 @@ static int probe_mma(const struct gpu_words *w)
     return 0;
 }
 
-/* ---- tables ---- */
+/* A table to be written: of which inputs, where. */
 struct table {
     enum probe_function function;
     uint64_t first, count;

@@ -88,6 +88,7 @@ bool gpu_words_read(struct gpu_words *w, int argc, char **argv, struct message *
             return refuse(why, "%s needs a value", argv[i]);
         if (ours && !take_value(w, argv[i], argv[i + 1], why))
             return false;
+        w->how_given = w->how_given || (ours && strcmp(argv[i], "--kernel") != 0);
         if (ours)
             i++;
         else if (strcmp(argv[i], "--quick") == 0)

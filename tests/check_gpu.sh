@@ -98,6 +98,7 @@ refused "probe: the emulator has no such instruction, only a stand-in whose bits
 refused 'run: --exp hw has no pair: the bits of a GPU'"'"'s 2^x are its own; leave out one of them' run --exp hw --pair $problem 1,1,1,8,8,64
 refused 'run: --tile is not for our kernels: what they compute, and how, is fixed (flashulp-gpu list)' run $problem 1,1,1,8,8,64 --tile 32,32
 refused 'run: --dq: this kernel has no gradients; --kernel fa2-bwd has' run $problem 1,1,1,8,8,64 --dq "$folder/none.npy"
+refused 'check: it runs every schedule and sum: --kernel, --quick and --json are all it takes' check --accumulate A100
 refused 'chek: no such verb; did you mean check?' chek
 same 'help' "$("$build/flashulp" gpu --help | head -n 1)" 'flashulp-gpu - FlashAttention in CUDA, checked against the simulator to the bit'
 same 'at most 80 columns' "$({ "$gpu" --help; "$gpu" list; } | awk 'length > 80')" ''
