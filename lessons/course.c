@@ -63,6 +63,8 @@ static bool setting(struct course *c, const char *name, const char *value, struc
                 return true;
             }
         return refuse(why, "feedback = %.40s: cause, property or none is right", value);
+    } else if (strcmp(name, "roster") == 0) {
+        return true; /* make course reads it */
     } else if (strncmp(name, "points.", 7) == 0) {
         return read_points(c, name + 7, value, why);
     } else {

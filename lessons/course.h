@@ -9,6 +9,7 @@
      feedback = cause              cause, property or none: how much a student is told
      hidden = later                later or now: when hidden properties are shown
      labs = 02 03 07               which labs `make course` takes (all)
+     roster = students.txt         whose copies it makes: one name a line
      points.07 = 2,3,1,1,1,1,1,2   other points for a lab's properties, in their order */
 struct course {
     char name[80], secret[128], labs[128];

@@ -6,3 +6,10 @@ $(B)/flashulp-lab: $(LAB_OBJ) $(B)/libflashulp.a
 ## make lab-07     grade FILE=fa2.c
 lab-%: all
 	@$(B)/flashulp lab $* $(or $(FILE),$(wildcard lessons/$*-*/lab.c))
+## make course     OUT=DIR CONF=course.ini: students' tree, their copies, Gradescope zips
+course: all
+	@lessons/course.sh $(B) "$(OUT)" "$(CONF)"
+## make gradescope-test LAB=07: that lab's autograder, laid out and run on this machine; FILE=fa2.c
+gradescope-test: all
+	@lessons/gradescope_test.sh $(B) "$(LAB)" $(FILE)
+.PHONY: course gradescope-test

@@ -1,4 +1,5 @@
-/* main.c: `flashulp-lab`, which `flashulp lab` runs: grades one file, or a folder of them. */
+/* main.c: `flashulp-lab`, which `flashulp lab` and `flashulp worksheet` become: grades one file, or a
+   folder of them. */
 #define _DEFAULT_SOURCE
 #include <dirent.h>
 #include <signal.h>
@@ -7,7 +8,9 @@
 #include <sys/stat.h>
 
 #include "lessons/course.h"
+#include "lessons/worksheet.h"
 #include "reference/tensor.h"
+#include "simulator/data.h"
 #include "simulator/scenario_parts.h"
 
 static int refused(const struct message *why)
@@ -139,6 +142,26 @@ static bool read_course(const struct scenario *s, struct course *c, struct messa
     return true;
 }
 
+static bool print_stub(struct report *r, const struct course *c, const struct lab *lab,
+                       const char *student, struct message *why)
+{
+    struct variant v = course_variant(c, lab, student);
+    unsigned char *text;
+    size_t size;
+    char name[64];
+    snprintf(name, sizeof name, "%s-%s/lab.c", lab->number, lab->folder);
+    char *path = shipped_file(SHIPPED_LESSONS, name, why);
+    bool ok = path != NULL && file_read(path, 1 << 20, &text, &size, why);
+    if (ok) {
+        char *stub = course_stub((char *)text, lab, &v);
+        report_text(r, "%s", stub);
+        free(stub);
+        free(text);
+    }
+    free(path);
+    return ok;
+}
+
 static bool answer(struct report *r, const struct scenario *s, int *status, struct message *why)
 {
     struct course c;
@@ -150,6 +173,8 @@ static bool answer(struct report *r, const struct scenario *s, int *status, stru
     const struct lab *plain = lab_from_name(s->problem, why);
     if (plain == NULL || !read_course(s, &c, why))
         return false;
+    if (s->given[OPTION_STUB])
+        return print_stub(r, &c, plain, s->value[OPTION_STUDENT], why);
     if (s->other == NULL)
         return refuse(why, "lab %s of which file?  flashulp lab %s FILE.c is right", plain->number,
                       plain->number);
@@ -187,7 +212,13 @@ int main(int argc, char **argv)
     const struct command_info *info = command_info(COMMAND_LAB);
     int status = 0;
     signal(SIGPIPE, SIG_IGN);
-    if (!scenario_parse(&s, info->name, info->groups, argc - 1, argv + 1, &why))
+    if (argc > 1 && strcmp(argv[1], "worksheet") == 0)
+        return worksheet_main(argc - 2, argv + 2);
+    if (argc < 2 || strcmp(argv[1], "lab") != 0) {
+        refuse(&why, "flashulp lab runs this program");
+        return refused(&why);
+    }
+    if (!scenario_parse(&s, info->name, info->groups, argc - 2, argv + 2, &why))
         return refused(&why);
     report_new(&r, &s);
     if (!report_check_outputs(&s, "json md csv", NULL, 0, &why) || !answer(&r, &s, &status, &why) ||

@@ -43,7 +43,8 @@ enum option_group {
     GROUP_GRADIENT = 32768, /* --do: the backward pass, too */
     GROUP_BATTERY = 65536,  /* battery's own */
     GROUP_VIEW = 131072,    /* view's own */
-    GROUP_LAB = 262144      /* lab's own; the verb takes two words */
+    GROUP_LAB = 262144,     /* lab's own; the verb takes two words */
+    GROUP_WORKSHEET = 524288 /* worksheet's own */
 };
 
 struct option_info {

@@ -20,6 +20,7 @@ int cli_splits(int argc, char **argv);
 int cli_plan(int argc, char **argv);
 int cli_recipe(int argc, char **argv);
 int cli_list(int argc, char **argv);
+int cli_worksheet(int argc, char **argv);
 int cli_lab(int argc, char **argv);
 int cli_battery(int argc, char **argv);
 int cli_gpu(int argc, char **argv);

@@ -27,7 +27,8 @@ static int (*const verbs[COMMAND_COUNT])(int argc, char **argv) = {
     [COMMAND_CLAIMS] = cli_claims, [COMMAND_COMPARE] = cli_compare, [COMMAND_DOCTOR] = cli_doctor,
     [COMMAND_SPLITS] = cli_splits, [COMMAND_AUDIT] = cli_audit,   [COMMAND_PLAN] = cli_plan,
     [COMMAND_LESSON] = cli_lesson, [COMMAND_RECIPE] = cli_recipe, [COMMAND_BATTERY] = cli_battery,
-    [COMMAND_GPU] = cli_gpu,       [COMMAND_VIEW] = cli_view,     [COMMAND_LAB] = cli_lab};
+    [COMMAND_GPU] = cli_gpu,       [COMMAND_VIEW] = cli_view,     [COMMAND_LAB] = cli_lab,
+    [COMMAND_WORKSHEET] = cli_worksheet};
 
 int cli_refused(const char *verb, const struct message *why)
 {
@@ -95,7 +96,8 @@ static const struct cli_group groups[] = {
     {GROUP_OUTPUT, "Output"},   {GROUP_BITS, "Bits"},        {GROUP_CLAIMS, "Claims"},
     {GROUP_AUDIT, "Audit"},     {GROUP_COMPARE, "Compare"},  {GROUP_SPLITS, "Launch"},
     {GROUP_PLAN, "Launch"},     {GROUP_BATTERY, "Battery"},  {GROUP_VIEW, "View"},
-    {GROUP_LAB, "Lab"},         {GROUP_REPORT, "Report"}};
+    {GROUP_LAB, "Lab"},         {GROUP_WORKSHEET, "Worksheet"},
+         {GROUP_REPORT, "Report"}};
 enum { GROUPS = sizeof groups / sizeof groups[0] };
 
 const struct cli_group *cli_group(int n)

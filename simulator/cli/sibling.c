@@ -1,4 +1,5 @@
-/* sibling.c: verbs that programs beside this one do: `flashulp gpu`, `flashulp view`, `flashulp lab`. */
+/* sibling.c: verbs that programs beside this one do: `flashulp gpu`, `flashulp view`, `flashulp lab`,
+   `flashulp worksheet`. */
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -43,12 +44,23 @@ int cli_view(int argc, char **argv)
     return become("view", "flashulp-view", "libsdl2-dev and libpng-dev", argc, argv);
 }
 
-int cli_lab(int argc, char **argv)
+/* The words are looked at here, help is given here; the verb's own word goes with them. */
+static int graded(enum command command, int argc, char **argv)
 {
     struct scenario s;
     int status = 0;
-    if (!cli_scenario(&s, COMMAND_LAB, argc, argv, &status))
+    if (!cli_scenario(&s, command, argc, argv, &status))
         return status;
     scenario_free(&s);
-    return become("lab", "flashulp-lab", "nothing more", argc, argv);
+    return become(command_info(command)->name, "flashulp-lab", "nothing more", argc + 1, argv - 1);
+}
+
+int cli_lab(int argc, char **argv)
+{
+    return graded(COMMAND_LAB, argc, argv);
+}
+
+int cli_worksheet(int argc, char **argv)
+{
+    return graded(COMMAND_WORKSHEET, argc, argv);
 }
