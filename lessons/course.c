@@ -214,6 +214,7 @@ static void append_wishes(char **to, const struct lab *lab, const struct variant
         text_append(to, " windows of %d keys to the left;", v->window);
     if (lab->knobs == 0)
         text_append(to, " nothing but its own numbers;");
+    (*to)[strlen(*to) - 1] = '.';
 }
 
 char *course_stub(const char *text, const struct lab *lab, const struct variant *v)

@@ -233,7 +233,7 @@ static bool judge_tile(struct fold_run *run, const struct state *before, const s
             continue;
         if (!gives(run, before, after, &slip))
             continue;
-        fail(run->g, "%s", slips[n].sentence);
+        wrong(run->g, "%s", slips[n].sentence);
         return false;
     }
     describe(run, before, after);
@@ -271,14 +271,14 @@ bool fold_begin(struct fold_run *run)
         return false;
     for (int r = 0; r < run->rows; r++) {
         if (is_poison(s->m[r]) || is_poison(s->l[r]) || is_poison(s->O[r][0]))
-            fail(g, "row %d: m, l or O was never written", r);
+            wrong(g, "row %d: m, l or O was never written", r);
         else if (!(s->m[r] < -1e30f))
-            fail(g, "row %d: m = %g; -INFINITY is right: no score is smaller", r, (double)s->m[r]);
+            wrong(g, "row %d: m = %g; -INFINITY is right: no score is smaller", r, (double)s->m[r]);
         else if (s->l[r] != 0)
-            fail(g, "row %d: l = %g; an empty sum is 0", r, (double)s->l[r]);
+            wrong(g, "row %d: l = %g; an empty sum is 0", r, (double)s->l[r]);
         for (int d = 0; d < run->dim; d++)
             if (s->O[r][d] != 0)
-                fail(g, "row %d: O = %g; an empty sum is 0", r, (double)s->O[r][d]);
+                wrong(g, "row %d: O = %g; an empty sum is 0", r, (double)s->O[r][d]);
     }
     return !failed(g);
 }
@@ -299,13 +299,13 @@ static int next(struct fold_run *run, int step, int steps)
             return -1;
         tile = s.tile;
         if (tile < 0 || tile >= steps)
-            fail(g, "next_tile says tile %d; the tiles are 0 to %d", tile, steps - 1);
+            wrong(g, "next_tile says tile %d; the tiles are 0 to %d", tile, steps - 1);
         else if (direction != 0 && tile != (direction > 0 ? step : steps - 1 - step))
-            fail(g, "next_tile says tile %d; this copy asks for %s", tile,
-                 direction > 0 ? "first to last" : "last to first");
+            wrong(g, "next_tile says tile %d; this copy asks for %s", tile,
+                  direction > 0 ? "first to last" : "last to first");
         for (int before = 0; before < step && !failed(g); before++)
             if (run->order[before] == tile)
-                fail(g, "next_tile says tile %d a second time", tile);
+                wrong(g, "next_tile says tile %d a second time", tile);
     }
     run->order[step] = tile;
     return failed(g) ? -1 : tile;
@@ -384,11 +384,11 @@ static bool output_is(struct fold_run *run, int r, const double *O, double l)
     if (right)
         return true;
     if (l == 0)
-        fail(g, "row %d: O = %g; a row that sees no key has O = 0, L = -inf", r, (double)got[0]);
+        wrong(g, "row %d: O = %g; a row that sees no key has O = 0, L = -inf", r, (double)got[0]);
     else if (undivided)
-        fail(g, "row %d: O was not divided by l", r);
+        wrong(g, "row %d: O was not divided by l", r);
     else if (twice)
-        fail(g, "row %d: O was divided by l twice", r);
+        wrong(g, "row %d: O was divided by l twice", r);
     for (int d = 0; d < run->dim && !failed(g); d++)
         expect(g, entry_name("O", r, d).text, got[d], O[d], 1);
     return false;
@@ -403,17 +403,17 @@ static bool logsum_is(struct fold_run *run, int r, double m, double l)
     if ((base != 2 && near(got, L, 1)) || (base != 0 && near(got, L / LN2, 1)))
         return true;
     if (is_poison(got))
-        fail(g, "L[%d] was never written", r);
+        wrong(g, "L[%d] was never written", r);
     else if (near(got, L, 1))
-        fail(g, "row %d: L is in base e; this copy asks for base 2", r);
+        wrong(g, "row %d: L is in base e; this copy asks for base 2", r);
     else if (near(got, L / LN2, 1))
-        fail(g, "row %d: L is in base 2; this copy asks for base e", r);
+        wrong(g, "row %d: L is in base 2; this copy asks for base e", r);
     else if (l > 0 && near(got, log(l), 1))
-        fail(g, "row %d: L lacks the maximum: m + ln l is right", r);
+        wrong(g, "row %d: L lacks the maximum: m + ln l is right", r);
     else if (l > 0 && near(got, m + l, 1))
-        fail(g, "row %d: L lacks the logarithm: m + ln l is right", r);
+        wrong(g, "row %d: L lacks the logarithm: m + ln l is right", r);
     else
-        fail(g, "L[%d] = %.6g, want %.6g", r, (double)got, base == 2 ? L / LN2 : L);
+        wrong(g, "L[%d] = %.6g, want %.6g", r, (double)got, base == 2 ? L / LN2 : L);
     return false;
 }
 

@@ -69,7 +69,7 @@ bool failed(const struct grading *g)
     return g->results[g->current].failed;
 }
 
-void fail(struct grading *g, const char *format, ...)
+void wrong(struct grading *g, const char *format, ...)
 {
     struct finding *r = &g->results[g->current];
     va_list arguments;
@@ -164,17 +164,17 @@ static bool kept_within(struct grading *g, int step, const struct state *before,
                 (writes && inside))
                 continue;
             if (inside)
-                fail(g, "%s changed %s, which it is only given", g->lab->steps[step], e->name);
+                wrong(g, "%s changed %s, which it is only given", g->lab->steps[step], e->name);
             else
-                fail(g, "%s wrote beyond the sizes: %s", g->lab->steps[step],
-                     entry_name(e->name, (int)r, e->columns > 1 ? (int)c : -1).text);
+                wrong(g, "%s wrote beyond the sizes: %s", g->lab->steps[step],
+                      entry_name(e->name, (int)r, e->columns > 1 ? (int)c : -1).text);
             return false;
         }
     }
     if (memcmp(before, after, offsetof(struct state, tile)) != 0 ||
         memcmp(&before->causal, &after->causal, 3 * sizeof(int)) != 0 ||
         before->scale != after->scale) {
-        fail(g, "%s changed the sizes or the mask it is given", g->lab->steps[step]);
+        wrong(g, "%s changed the sizes or the mask it is given", g->lab->steps[step]);
         return false;
     }
     return true;
@@ -196,7 +196,7 @@ static bool start(struct grading *g)
     char *argv[] = {"./lab", NULL};
     g->running = process_start(&g->process, &limits, argv, &why);
     if (!g->running)
-        fail(g, "%s", why.text);
+        wrong(g, "%s", why.text);
     return g->running;
 }
 
@@ -239,12 +239,12 @@ static void gone(struct grading *g, int step)
     g->spent += process_clock() - (p->deadline - p->limits.seconds);
     crash_line(g, line, sizeof line);
     if (p->ending == ENDING_EXIT)
-        fail(g, "the program ended by itself (status %d) where %s was called", p->code,
-             g->lab->steps[step]);
+        wrong(g, "the program ended by itself (status %d) where %s was called", p->code,
+              g->lab->steps[step]);
     else if (p->ending == ENDING_SIGNAL && p->code == SIGKILL)
-        fail(g, "the program stopped answering where %s was called", g->lab->steps[step]);
+        wrong(g, "the program stopped answering where %s was called", g->lab->steps[step]);
     else
-        fail(g, "%s %s%s", g->lab->steps[step], process_ending(p).text, line);
+        wrong(g, "%s %s%s", g->lab->steps[step], process_ending(p).text, line);
 }
 
 /* What it printed is shown, and counts for nothing. */
@@ -260,7 +260,7 @@ bool call(struct grading *g, int step, struct state *s)
     if (failed(g))
         return false;
     if (!g->running && (g->restarts++ > RESTARTS || g->spent > SECONDS || !start(g))) {
-        fail(g, "not tried: the program ended too often");
+        wrong(g, "not tried: the program ended too often");
         return false;
     }
     bool answered = process_talk(&g->process, &out, sizeof out, &back, sizeof back);
@@ -270,7 +270,7 @@ bool call(struct grading *g, int step, struct state *s)
         return false;
     }
     if (back.ticket != out.ticket || back.step != out.step) {
-        fail(g, "what came back on descriptor 4 is not the answer to %s", g->lab->steps[step]);
+        wrong(g, "what came back on descriptor 4 is not the answer to %s", g->lab->steps[step]);
         process_kill(&g->process);
         g->running = false;
         return false;
@@ -319,9 +319,9 @@ bool expect(struct grading *g, const char *name, float got, double want, double 
     if (near(got, want, size))
         return true;
     if (is_poison(got))
-        fail(g, "%s was never written", name);
+        wrong(g, "%s was never written", name);
     else
-        fail(g, "%s = %.6g, want %.6g", name, (double)got, want);
+        wrong(g, "%s = %.6g, want %.6g", name, (double)got, want);
     return false;
 }
 

@@ -92,7 +92,7 @@ int points_earned(const struct grading *g, bool hidden_too);
 
 bool failed(const struct grading *g); /* the current property */
 /* The first sentence of a property stays. */
-void fail(struct grading *g, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void wrong(struct grading *g, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void at(struct grading *g, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* A state whose every float is the poison, and whose mask hides nothing. */

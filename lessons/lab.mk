@@ -13,3 +13,5 @@ course: all
 gradescope-test: all
 	@lessons/gradescope_test.sh $(B) "$(LAB)" $(FILE)
 .PHONY: course gradescope-test
+$(B)/tests/test_course: $(filter-out %/main.o,$(LAB_OBJ))
+$(B)/tests/test_course: LDLIBS := $(B)/libflashulp.a $(LDLIBS)

@@ -1,5 +1,5 @@
-/* main.c: `flashulp-lab`, which `flashulp lab` and `flashulp worksheet` become: grades one file, or a
-   folder of them. */
+/* main.c: `flashulp-lab`, which `flashulp lab` and `flashulp worksheet` become: grades one file, or
+   a folder of them. */
 #define _DEFAULT_SOURCE
 #include <dirent.h>
 #include <signal.h>

@@ -95,7 +95,7 @@ bool worksheet_right(const struct blank *b, const char *typed)
     count_digits(typed, &behind, &significant);
     if (x == b->value)
         return true;
-    /* rounding by hand, and with intermediate results that were rounded: one unit of the last digit */
+    /* by hand, from intermediate results that were rounded: one unit of the last digit */
     return significant >= 3 &&
            fabs(x - b->value) <= fmin(pow(10, -behind), 0.01 * fabs(b->value)) * 1.000001;
 }

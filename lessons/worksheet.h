@@ -1,4 +1,5 @@
-/* worksheet.h: `flashulp worksheet 07 --student ID`: a personal example with blanks, and its marking.
+/* worksheet.h: `flashulp worksheet 07 --student ID`: a personal example with blanks, and
+   its marking.
 
    Four scores in two tiles, drawn from the student's name (and the course's secret, if one is
    given), to be worked by hand.  A typed number is right if it is within the last digit typed, and

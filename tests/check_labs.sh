@@ -102,6 +102,35 @@ verdict "the public answer fails for $refused of $students students" \
     "$([ $refused -ge 3 ] && echo yes)" "$got"
 fails 'feedback = property says no cause' 07 "$lessons/07-fa2/lab.c" ' wrong ' --conf "$folder/course.ini"
 
+# --- a course, as students and graders get it
+if command -v zip >/dev/null && command -v unzip >/dev/null && [ "$full" = full ]; then
+    (cd "$lessons/.." && {
+        echo 'secret = a secret of sixteen' && echo 'labs = 07 12'
+        echo "roster = $folder/roster"
+    } >"$folder/whole.ini" && printf 'ada\nben\n' >"$folder/roster" &&
+        lessons/course.sh "$build" "$folder/course" "$folder/whole.ini" >/dev/null)
+    same 'the course has two autograders and two copies of each lab' \
+        "$(cd "$folder/course" && echo gradescope/* copies/*/*)" \
+        'gradescope/lab-07.zip gradescope/lab-12.zip copies/ada/lab-07.c copies/ada/lab-12.c copies/ben/lab-07.c copies/ben/lab-12.c'
+    same "the students' tree has no answer, no hidden property, no secret and no history" \
+        "$(cd "$folder/course/student" && find . -name 'answer*' -o -name .git -o -name course.ini &&
+            grep -rlE 'a secret of|static void hidden\(|fold_case_hidden' lessons tests)" ''
+    got=$(cd "$lessons/.." && lessons/gradescope_test.sh "$build" 12 lessons/12-gqa/answer.c)
+    same 'the autograder passes the answer' "$(printf '%s\n' "$got" | grep -c '"status":.*"passed"')" 5
+    got=$(cd "$lessons/.." && lessons/gradescope_test.sh "$build" 12 "$tests/labs/dishonest/constructor.c")
+    matches 'and gives a file of another lab no points, with the reason' 'defined nowhere' "$got"
+else
+    skipped 'make course' 'zip and unzip are needed, and the full tests'
+fi
+
+# --- worksheets
+matches 'a worksheet has blanks' '^ 13  L  ' "$("$program" worksheet 07 --student ada)"
+"$program" worksheet 07 --student ada --answers '1.5 0.607 1 1.61 74.3 3 0.223 1 0.0821 1.44 61.5 42.7 3.36' \
+    >"$folder/sheet"
+same 'and marks what was typed' "$? $(tail -n 1 "$folder/sheet" | tr -s ' ')" '0  13 of 13'
+"$program" worksheet 07 --student ada --answers '1.5 0.61' >"$folder/sheet"
+same 'wrong where it is wrong' "$? $(tail -n 1 "$folder/sheet" | tr -s ' ')" '1  1 of 13'
+
 # --- a folder of submissions
 mkdir "$folder/all"
 cp "$lessons/12-gqa/answer.c" "$folder/all/ada.c"

@@ -33,20 +33,20 @@ static void judge_one(struct grading *g, float x, float got, int bits)
         return;
     double middle = ((double)right + (double)got) / 2;
     if (is_poison(got))
-        fail(g, "y was never written for x = %.9g", (double)x);
+        wrong(g, "y was never written for x = %.9g", (double)x);
     else if (isnan(x))
-        fail(g, "NaN became %g", (double)got);
+        wrong(g, "NaN became %g", (double)got);
     else if (isinf(x) && isnan(got))
-        fail(g, "an infinity became NaN");
+        wrong(g, "an infinity became NaN");
     else if (same(got, x))
-        fail(g, "%.9g was not rounded: it has more than %d fraction bits", (double)x, bits);
+        wrong(g, "%.9g was not rounded: it has more than %d fraction bits", (double)x, bits);
     else if (middle == (double)x)
-        fail(g, "%.9g is a tie: %.9g is even, %.9g is not", (double)x, (double)right, (double)got);
+        wrong(g, "%.9g is a tie: %.9g is even, %.9g is not", (double)x, (double)right, (double)got);
     else if (same(got, cut))
-        fail(g, "%.9g was cut to %.9g; %.9g is nearer", (double)x, (double)got, (double)right);
+        wrong(g, "%.9g was cut to %.9g; %.9g is nearer", (double)x, (double)got, (double)right);
     else
-        fail(g, "%.9g became %.9g, want %.9g (0x%08X)", (double)x, (double)got, (double)right,
-             word);
+        wrong(g, "%.9g became %.9g, want %.9g (0x%08X)", (double)x, (double)got, (double)right,
+              word);
 }
 
 static void judge_list(struct grading *g, const float *list, int count)

@@ -31,9 +31,9 @@ static void judge_scores(struct grading *g, const struct state *s)
             squared = squared && near(s->S[r][c], (double)(s->scale * s->scale) * dot(s, r, c), 1);
         }
     if (plain && s->scale != 1)
-        fail(g, "the scores are not scaled: S = scale q . k");
+        wrong(g, "the scores are not scaled: S = scale q . k");
     if (squared && s->scale != 1)
-        fail(g, "the scores are scaled twice");
+        wrong(g, "the scores are scaled twice");
     for (int r = 0; r < s->rows; r++)
         for (int c = 0; c < s->keys && !failed(g); c++)
             expect(g, entry_name("S", r, c).text, s->S[r][c], (double)s->scale * dot(s, r, c), 4);
@@ -50,11 +50,11 @@ static void judge_weights(struct grading *g, const struct state *s)
             by_column += (double)s->P[q][0];
         if (s->keys > 0 && !near((float)sum, 1, 1)) {
             if (near((float)by_column, 1, 1) && s->rows > 1)
-                fail(g,
-                     "the weights of a key sum to 1 over the queries; those of a query, over the "
-                     "keys, are to");
+                wrong(g,
+                      "the weights of a key sum to 1 over the queries; those of a query, over the "
+                      "keys, are to");
             else if (!is_poison(s->P[r][0]))
-                fail(g, "row %d: the weights sum to %.6g, not to 1", r, sum);
+                wrong(g, "row %d: the weights sum to %.6g, not to 1", r, sum);
         }
         for (int c = 0; c < s->keys && !failed(g); c++)
             expect(g, entry_name("P", r, c).text, s->P[r][c], P[c], 0.05);

@@ -10,15 +10,15 @@ static void judge_logsum(struct grading *g, float got, double m, double l)
     if ((base != 2 && near(got, L, 1)) || (base != 0 && near(got, two, 1)))
         return;
     if (near(got, two, 1))
-        fail(g, "L is in base 2; this copy asks for base e");
+        wrong(g, "L is in base 2; this copy asks for base e");
     else if (near(got, L, 1))
-        fail(g, "L is in base e; this copy asks for base 2");
+        wrong(g, "L is in base e; this copy asks for base 2");
     else if (near(got, log(l), 1))
-        fail(g, "L lacks the maximum: m + ln l is right");
+        wrong(g, "L lacks the maximum: m + ln l is right");
     else if (near(got, m + l, 1))
-        fail(g, "L lacks the logarithm: m + ln l is right");
+        wrong(g, "L lacks the logarithm: m + ln l is right");
     else if (isinf(got) || isnan(got))
-        fail(g, "L = %g: e^s overflowed or vanished; L = m + ln l is right", (double)got);
+        wrong(g, "L = %g: e^s overflowed or vanished; L = m + ln l is right", (double)got);
     else
         expect(g, "L", got, base == 2 ? two : L, 1);
 }
@@ -35,12 +35,12 @@ static void judge_row(struct grading *g, const struct state *s, int r, int what)
     for (int c = 0; c < s->keys && (what & WEIGHTS); c++)
         sum += (double)s->P[r][c];
     if ((what & WEIGHTS) && near((float)sum, l, 0) && !near((float)l, 1, 0))
-        fail(g, "row %d: the weights sum to l = %.6g: they were not divided by it", r, l);
+        wrong(g, "row %d: the weights sum to l = %.6g: they were not divided by it", r, l);
     for (int c = 0; c < s->keys && (what & WEIGHTS) && !failed(g); c++) {
         double p = exp((double)s->S[r][c] - m) / l;
         if (isnan(s->P[r][c]) && !is_poison(s->P[r][c]))
-            fail(g, "P[%d][%d] is NaN for a score of %g: subtract the maximum first", r, c,
-                 (double)s->S[r][c]);
+            wrong(g, "P[%d][%d] is NaN for a score of %g: subtract the maximum first", r, c,
+                  (double)s->S[r][c]);
         expect(g, entry_name("P", r, c).text, s->P[r][c], p, 0.05);
     }
     if (what & LOGSUM)

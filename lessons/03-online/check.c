@@ -46,7 +46,7 @@ static void finished(struct grading *g)
     if (!fold_tiles(&run))
         return;
     if (run.divided != 1)
-        fail(g, "O is not divided by l: after every key it is to be the finished output");
+        wrong(g, "O is not divided by l: after every key it is to be the finished output");
 }
 
 static void infinite(struct grading *g)

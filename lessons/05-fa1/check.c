@@ -8,9 +8,9 @@ static void divided_each_time(struct grading *g)
     fold_draw(&run);
     int form = fold_form(&run);
     if (form == 0)
-        fail(g, "O is not divided by l after the tile: FlashAttention-1 finishes it every time");
+        wrong(g, "O is not divided by l after the tile: FlashAttention-1 finishes it every time");
     else if (form < 0)
-        fail(g, "O is neither sum e^(s - m) v nor that divided by l");
+        wrong(g, "O is neither sum e^(s - m) v nor that divided by l");
 }
 
 const struct lab lab_fa1 = {

@@ -8,10 +8,10 @@ static void one_division(struct grading *g)
     fold_draw(&run);
     int form = fold_form(&run);
     if (form == 1)
-        fail(g, "O is divided by l in every tile, as FlashAttention-1 does; FlashAttention-2 "
-                "divides once, at the end");
+        wrong(g, "O is divided by l in every tile, as FlashAttention-1 does; FlashAttention-2 "
+                 "divides once, at the end");
     else if (form < 0)
-        fail(g, "O is neither sum e^(s - m) v nor that divided by l");
+        wrong(g, "O is neither sum e^(s - m) v nor that divided by l");
 }
 
 const struct lab lab_fa2 = {

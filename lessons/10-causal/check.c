@@ -81,7 +81,7 @@ static void judge_mask(struct grading *g, const struct rules *x, const struct st
             int i = after->row0 + r, j = after->key0 + c;
             bool seen = visible(x, window, i, j), hidden = after->S[r][c] == -INFINITY;
             if (!hidden && after->S[r][c] != before->S[r][c]) {
-                fail(
+                wrong(
                     g,
                     "query %d, key %d: the score became %g; -INFINITY or the score itself is right",
                     i, j, (double)after->S[r][c]);
@@ -91,8 +91,8 @@ static void judge_mask(struct grading *g, const struct rules *x, const struct st
                 continue;
             for (int o = 0; o < OTHERS; o++)
                 if (masked_by((enum other)o, x, window, after))
-                    fail(g, "%s", other_sentences[o]);
-            fail(g, "query %d %s key %d", i, seen ? "is to see" : "must not see", j);
+                    wrong(g, "%s", other_sentences[o]);
+            wrong(g, "query %d %s key %d", i, seen ? "is to see" : "must not see", j);
             return;
         }
 }
@@ -117,8 +117,8 @@ static void every_tile(struct grading *g, struct rules x, int rows, int keys, in
             int want = seen == 0 ? 0 : seen == s.rows * s.keys ? 1 : 2;
             static const char *const words[] = {"skip", "plain", "mask"};
             if (step == CLASSIFY && s.answer != want)
-                fail(g, "answer = %d; %d (%s) is right: %d of %d pairs are visible", s.answer, want,
-                     words[want], seen, s.rows * s.keys);
+                wrong(g, "answer = %d; %d (%s) is right: %d of %d pairs are visible", s.answer,
+                      want, words[want], seen, s.rows * s.keys);
         }
 }
 

@@ -54,14 +54,14 @@ static void judge(struct grading *g, const struct state *before, const struct st
     if (near(after->m[0], right.m, 0) && is(after, &right, true))
         return;
     if (right.l == 0) {
-        fail(g, "no warp has a key: m = %g, l = %g, O = %g; -INFINITY, 0 and 0 are right",
-             (double)after->m[0], (double)after->l[0], (double)after->O[0][0]);
+        wrong(g, "no warp has a key: m = %g, l = %g, O = %g; -INFINITY, 0 and 0 are right",
+              (double)after->m[0], (double)after->l[0], (double)after->O[0][0]);
         return;
     }
     for (int way = 1; way < WAYS; way++) {
         struct merged y = merged(before, (enum way)way);
         if (is(after, &y, way != AVERAGED))
-            fail(g, "%s", sentences[way]);
+            wrong(g, "%s", sentences[way]);
     }
     if (!expect(g, "m[0]", after->m[0], right.m, 0) || !expect(g, "l[0]", after->l[0], right.l, 0))
         return;
@@ -135,12 +135,12 @@ static void shares(struct grading *g)
             return;
         for (int r = 0; r < rows; r++)
             if (s.index[r] != r / each)
-                fail(g,
-                     s.index[r] == r % parts && parts > 1
-                         ? "row %d went to warp %d, want %d: rows are dealt out in turn; a warp "
-                           "takes neighbouring rows"
-                         : "row %d went to warp %d, want %d",
-                     r, s.index[r], r / each);
+                wrong(g,
+                      s.index[r] == r % parts && parts > 1
+                          ? "row %d went to warp %d, want %d: rows are dealt out in turn; a warp "
+                            "takes neighbouring rows"
+                          : "row %d went to warp %d, want %d",
+                      r, s.index[r], r / each);
     }
 }
 

@@ -20,12 +20,12 @@ static void map(struct grading *g, int Hq, int Hkv)
         zero = zero && s.index[h] == 0;
     }
     if (modulo)
-        fail(g, "heads are interleaved (h mod Hkv); neighbours share: h / (Hq / Hkv)");
+        wrong(g, "heads are interleaved (h mod Hkv); neighbours share: h / (Hq / Hkv)");
     if (zero)
-        fail(g, "every query head reads key head 0");
+        wrong(g, "every query head reads key head 0");
     for (int h = 0; h < Hq; h++)
         if (s.index[h] != h / group)
-            fail(g, "query head %d reads key head %d, want %d", h, s.index[h], h / group);
+            wrong(g, "query head %d reads key head %d, want %d", h, s.index[h], h / group);
 }
 
 static void sums(struct grading *g, int Hq, int Hkv)
@@ -51,9 +51,10 @@ static void sums(struct grading *g, int Hq, int Hkv)
         mean = mean && near(s.y[k], sum / group, 1);
     }
     if (first || last)
-        fail(g, "only the group's %s head counts: all of them add to dK", first ? "first" : "last");
+        wrong(g, "only the group's %s head counts: all of them add to dK",
+              first ? "first" : "last");
     if (mean)
-        fail(g, "the group's heads were averaged: they add");
+        wrong(g, "the group's heads were averaged: they add");
     for (int k = 0; k < Hkv; k++) {
         double sum = 0;
         for (int i = 0; i < group; i++)

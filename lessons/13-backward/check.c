@@ -73,7 +73,7 @@ static void judge(struct grading *g, const struct state *before, const struct st
         struct gradients z;
         expected(before, (enum slip)slip, &z);
         if (is(after, &z, wanted))
-            fail(g, "%s", sentences[slip]);
+            wrong(g, "%s", sentences[slip]);
     }
     for (int d = 0; d < before->dim; d++) {
         for (int r = 0; r < before->rows && (wanted & WANT_DQ); r++)

@@ -31,21 +31,21 @@ static void count(struct grading *g, struct shape x, int step)
         return;
     double factor = s.flops / want;
     if (s.flops == -1)
-        fail(g, "flops was never written");
+        wrong(g, "flops was never written");
     else if (factor == 0.5)
-        fail(g, "half of it: a multiply-add is two FLOPs, and there are two products");
+        wrong(g, "half of it: a multiply-add is two FLOPs, and there are two products");
     else if (factor == 2 && x.causal)
-        fail(g, "causal counts half");
+        wrong(g, "causal counts half");
     else if (factor == 2)
-        fail(g, "twice as many: two products of 2 Nq Nk D each");
+        wrong(g, "twice as many: two products of 2 Nq Nk D each");
     else if (factor == 1 / 2.5)
-        fail(g, "that is the forward pass: backward has five products where forward has two");
+        wrong(g, "that is the forward pass: backward has five products where forward has two");
     else if (factor == 2 / 2.5 || factor == 1.2)
-        fail(g, "backward is 2.5 times forward: five products against two");
+        wrong(g, "backward is 2.5 times forward: five products against two");
     else if (want > 0x1p31 && fabs(s.flops) < 0x1p31)
-        fail(g, "%.6g, want %.6g: a product of ints overflowed at 2^31", s.flops, want);
+        wrong(g, "%.6g, want %.6g: a product of ints overflowed at 2^31", s.flops, want);
     else
-        fail(g, "%.6g, want %.6g", s.flops, want);
+        wrong(g, "%.6g, want %.6g", s.flops, want);
 }
 
 static void forward(struct grading *g)
@@ -86,9 +86,9 @@ static void share(struct grading *g)
         if (!call(g, UTILISATION, &s))
             return;
         if (fabs(s.ratio - 100 * want) < 1e-6 * want)
-            fail(g, "ratio is in per cent; a share between 0 and 1 is right");
+            wrong(g, "ratio is in per cent; a share between 0 and 1 is right");
         if (fabs(s.ratio - want) > 1e-9 * want)
-            fail(g, "ratio = %.6g, want %.6g", s.ratio, want);
+            wrong(g, "ratio = %.6g, want %.6g", s.ratio, want);
     }
 }
 

@@ -24,23 +24,23 @@ static void choose(struct grading *g, int64_t tokens, int64_t heads, int sms)
     if (!call(g, 0, &s))
         return;
     if (!split_plan(SPLIT_RULE_FA2_SPLIT, "", &l, &p, &why)) {
-        fail(g, "the model refuses: %s", why.text);
+        wrong(g, "the model refuses: %s", why.text);
         return;
     }
     if (s.answer == p.splits)
         return;
     if (s.answer == -1)
-        fail(g, "answer was never written");
+        wrong(g, "answer was never written");
     else if (s.answer == p.weighing.best)
-        fail(g, "%d has the best efficiency; the smallest count within 85 %% of it is %d", s.answer,
-             p.splits);
+        wrong(g, "%d has the best efficiency; the smallest count within 85 %% of it is %d",
+              s.answer, p.splits);
     else if (p.weighing.full)
-        fail(g, "answer = %d; the heads fill four fifths of the slots: 1", s.answer);
+        wrong(g, "answer = %d; the heads fill four fifths of the slots: 1", s.answer);
     else if (s.answer > 0 && s.answer <= p.blocks && !split_fa2_eligible(p.blocks, s.answer))
-        fail(g, "%d is not eligible: as many blocks a group as with %d; want %d", s.answer,
-             s.answer - 1, p.splits);
+        wrong(g, "%d is not eligible: as many blocks a group as with %d; want %d", s.answer,
+              s.answer - 1, p.splits);
     else
-        fail(g, "answer = %d, want %d", s.answer, p.splits);
+        wrong(g, "answer = %d, want %d", s.answer, p.splits);
 }
 
 static void published(struct grading *g)
