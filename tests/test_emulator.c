@@ -1,5 +1,6 @@
 /* test_emulator.c: kernels on the emulator, compiled plainly: what is right gives the right numbers
    and no report, in every order of threads and blocks. */
+#include "tests/emulated/bug_case.h"
 #include "tests/emulated/legal_case.h"
 
 void run_scale(float *y, const float *x, float a, int n);
@@ -100,11 +101,71 @@ static void atomic_sums_depend_on_the_seed(void **state)
     assert_true(of_blocks > 0 && of_threads > 0);
 }
 
+/* What a kernel that sums with atomics, or reads too early, gets: out[0 .. 64). */
+static void run_with(const struct emulator_options *options, const char *bug, float out[64])
+{
+    static const float zeros[1024];
+    float *dout = to_device(zeros, 1024), *din = to_device(zeros, 4096);
+    emulator_configure(options);
+    emulator_reset();
+    assert_true(run_bug(bug, dout, din, zeros));
+    dev_copy_out(out, dout, 64 * sizeof *out);
+    dev_free(dout);
+    dev_free(din);
+}
+
+static void ascending_and_descending_are_opposite(void **state)
+{
+    float up[128], down[128];
+    struct emulator_options options = emulator_defaults();
+    (void)state;
+    emulator_configure(&options);
+    launch_legal("blocks_add_atomically", up);
+    options.threads = options.blocks = EMULATOR_DESCENDING;
+    emulator_configure(&options);
+    launch_legal("blocks_add_atomically", down);
+    float blocks[2] = {0, 0}, threads[2] = {0, 0};
+    for (int i = 0; i < 16; i++) {
+        blocks[0] += 1.0f / (float)(1 + i);
+        blocks[1] += 1.0f / (float)(16 - i);
+        for (int n = 1; n < 9; n++) {
+            threads[0] += 1.0f / (float)(1 + n * n);
+            threads[1] += 1.0f / (float)(1 + (9 - n) * (9 - n));
+        }
+    }
+    assert_true(up[0] == blocks[0] && down[0] == blocks[1] && up[0] != down[0]);
+    assert_true(up[1] == threads[0] && down[1] == threads[1]);
+}
+
+static void late_copies_are_nan_until_the_wait(void **state)
+{
+    struct emulator_options options = emulator_defaults();
+    float out[64];
+    (void)state;
+    run_with(&options, "copy_in_flight", out);
+    assert_true(out[0] != out[0] && out[31] != out[31]);
+    options.late_copies = false;
+    run_with(&options, "copy_in_flight", out);
+    assert_true(out[0] == 0 && out[31] == 0);
+}
+
+static void shared_memory_begins_as_nan(void **state)
+{
+    struct emulator_options options = emulator_defaults();
+    float out[64];
+    (void)state;
+    run_with(&options, "uninitialised", out);
+    assert_true(out[4] == 1 && out[5] != out[5]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(scales_every_element),
                                        cmocka_unit_test(sums_a_block),
                                        cmocka_unit_test(unusual_kernels_are_right),
-                                       cmocka_unit_test(atomic_sums_depend_on_the_seed)};
+                                       cmocka_unit_test(atomic_sums_depend_on_the_seed),
+                                       cmocka_unit_test(ascending_and_descending_are_opposite),
+                                       cmocka_unit_test(late_copies_are_nan_until_the_wait),
+                                       cmocka_unit_test(shared_memory_begins_as_nan)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

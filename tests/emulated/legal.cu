@@ -51,6 +51,20 @@ __global__ void warp_exchange(float *out)
     out[threadIdx.x] = x[threadIdx.x ^ 1];
 }
 
+/* Copies of one warp, read by the other after a wait and a barrier. */
+__global__ void staged(float *out)
+{
+    __shared__ __align__(16) float x[128];
+    if (threadIdx.x < 32)
+        cp_async16(x + 4 * threadIdx.x, out + 4 * threadIdx.x);
+    cp_async_commit();
+    cp_async_wait<0>();
+    __syncthreads();
+    if (threadIdx.x >= 32)
+        for (int i = 0; i < 4; i++)
+            out[4 * (threadIdx.x - 32) + i] = x[4 * (threadIdx.x - 32) + i] + 128;
+}
+
 /* Two barriers on one line, the second reached by a loop as often by each thread. */
 __global__ void tree(float *out)
 {
@@ -131,6 +145,7 @@ extern "C" bool run_legal(const char *name, float *out, int *word)
     LEGAL(early_exit, 1, 64, out)
     LEGAL(pipeline, 1, 64, out)
     LEGAL(warp_exchange, 1, 64, out)
+    LEGAL(staged, 1, 64, out)
     LEGAL(tree, 1, 128, out)
     LEGAL(blocks_add_atomically, 16, 32, out)
     LEGAL(last_block, 7, 32, out, word)

@@ -65,7 +65,7 @@ extern "C" void run_copy_and_load(uint32_t *out, const uint16_t *in, int swizzle
     LAUNCH(copy_and_load, 1, 32, 32 * 128, out, in, swizzle, kind);
 }
 
-/* Two groups of copies, the second cut to 5 bytes; out: the first chunk after waiting for one group,
+/* Two groups of copies, the second cut to 5 bytes; out: both chunks after waiting for the first group,
    both after waiting for all. */
 __global__ void groups(unsigned char *out, const unsigned char *in)
 {
@@ -76,11 +76,11 @@ __global__ void groups(unsigned char *out, const unsigned char *in)
     cp_async16_zfill(mine + 16, in + 16, 5);
     cp_async_commit();
     cp_async_wait<1>();
-    for (int i = 0; i < 16; i++)
-        out[threadIdx.x * 48 + i] = mine[i];
+    for (int i = 0; i < 32; i++)
+        out[threadIdx.x * 64 + i] = mine[i];
     cp_async_wait<0>();
     for (int i = 0; i < 32; i++)
-        out[threadIdx.x * 48 + 16 + i] = mine[i];
+        out[threadIdx.x * 64 + 32 + i] = mine[i];
 }
 extern "C" void run_groups(unsigned char *out, const unsigned char *in)
 {
