@@ -1,5 +1,5 @@
-/* mma_fast.h: one step of a tensor core for a vector of outputs at once; mma_step.c says what a step
-   is, and this equals it in every bit.
+/* mma_fast.h: one step of a tensor core for a vector of outputs at once; mma_step.c says what a
+   step is, and this equals it in every bit.
 
    Each product is exact in a float, scaled by the power of two that makes the last place kept a
    unit, cut by the conversion to an integer.  It holds while every exponent is moderate; where it

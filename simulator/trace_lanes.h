@@ -14,14 +14,15 @@ enum lane_verb { LANE_READS, LANE_WRITES, LANE_ADDS /* or another atomic operati
 struct lane_access {
     uint32_t block, thread; /* of the grid, of the block; lane = thread % 32 */
     uint32_t verb, space;
-    uint32_t piece;      /* of global memory: which allocation, from 0 in the order of addresses */
+    uint32_t piece; /* of global memory: which allocation, from 0 in the order of addresses */
     uint32_t bytes;
     uint32_t file, line; /* in the kernel; line 0: not known */
     uint64_t time;       /* the order of execution */
     uint64_t offset;     /* in the space, or the piece */
 };
 
-/* Replaces the trace's accesses; every `file` is below `files`.  False: no memory, none are left. */
+/* Replaces the trace's accesses; every `file` is below `files`.  False: no memory; none are
+   left. */
 bool trace_set_lanes(struct trace *t, const struct lane_access *access, size_t count,
                      const char *const *file, size_t files);
 

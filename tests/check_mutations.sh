@@ -21,10 +21,14 @@ TAP_LINES=8
 # linked OUT TEST OBJECTS...: the test with these objects before the library's.  Its own objects are
 # compiled once; with a changed header (in $folder/changed) the test sees it too.
 linked() {
-    out=$1 test=$2
+    out=$1 test=$2 kernels=
     shift 2
+    case $test in
+    test_emulator*_checked) kernels="$(echo "$build"/tests/emulated/*.checked.o) $build/libemulator.a" ;;
+    test_emulator*) kernels="$(echo "$build"/tests/emulated/*.emulated.o) $build/libemulator.a" ;;
+    esac
     # shellcheck disable=SC2086
-    $cc -I"$folder/changed" $flags -o "$out" "tests/$test.c" "$@" \
+    $cc -I"$folder/changed" $flags -o "$out" "tests/$test.c" "$@" $kernels \
         "$build/tests/libjudges.a" "$build/libflashulp.a" $libraries
 }
 
@@ -359,5 +363,69 @@ mutant "a figure of zero" test_device_file simulator/device_file.c 's/if (!(0 < 
 mutant "a number of any length" test_device_file simulator/device_file.c \
     's/end - r->at > NUMBER_ROOM/0/'
 mutant "a file of holes read" test_tensor_bad reference/file_io.c 's/if (is_hollow(&info))/if (0)/'
+
+emulator=gpu/emulator
+if [ -f "$build/tests/emulated/bugs.checked.o" ]; then
+mutant "the emulator: syncwarp orders nothing" test_emulator_races_checked $emulator/detector.c \
+    's/^    tick(w->number);//'
+mutant "the emulator: barriers do not join" test_emulator_races_checked $emulator/detector.c \
+    's/memcpy(known\[w\], joined, sizeof joined);//'
+mutant "the emulator: blocks are ordered" test_emulator_races_checked $emulator/detector.c \
+    's/return block_of(s->when) >= first_block;/return false;/'
+mutant "the emulator: reads forgotten" test_emulator_races_checked $emulator/detector.c \
+    's/    u->read = j->now;//'
+mutant "the emulator: copies end unseen" test_emulator_races_checked $emulator/detector.c \
+    's/        u\[i\].write = now;/(void)now, (void)u;/'
+mutant "the emulator: in flight not looked at" test_emulator_races_checked $emulator/detector.c \
+    's/now_of(l, FLAG_IN_FLIGHT)/now_of(l, 0)/'
+mutant "the emulator: wait for one group less" test_emulator_matrices $emulator/async.c \
+    's/+ (unsigned)most < l->groups/+ (unsigned)most + 1 < l->groups/'
+mutant "the emulator: wait for one group more" test_emulator_matrices $emulator/async.c \
+    's/+ (unsigned)most < l->groups/+ (unsigned)most <= l->groups/'
+mutant "the emulator: zeros not filled" test_emulator_matrices $emulator/async.c \
+    's/memset(c->dst + c->bytes, 0/memset(c->dst + c->bytes, 1/'
+mutant "the emulator: copies never late" test_emulator $emulator/async.c \
+    's/        memset(dst, 0xFF, 16);/        perform(c);/'
+mutant "the emulator: descending ascends" test_emulator $emulator/schedule.c \
+    's/return 31 - __builtin_clz(set);/return __builtin_ctz(set);/'
+mutant "the emulator: blocks always ascend" test_emulator $emulator/schedule.c \
+    's/emulator_options.blocks == EMULATOR_DESCENDING/0/'
+mutant "the emulator: exits complete no barrier" test_emulator $emulator/barrier.c \
+    's/    if (emulated.barrier\[0\].arrived > 0 \&\&.*/    if (0)/'
+mutant "the emulator: exits complete no collective" test_emulator_bugs $emulator/schedule.c \
+    's/    leave_collectives(l);//'
+mutant "the emulator: masks unchecked" test_emulator_bugs $emulator/collective.c \
+    's/if ((mask \& own) == 0) {/if (0) {/'
+mutant "the emulator: source lane unchecked" test_emulator_bugs $emulator/collective.c \
+    's/if ((r->arrived >> source \& 1) == 0)/if (0)/'
+mutant "the emulator: xor as add" test_emulator $emulator/collective.c \
+    's/source = lane ^ argument;/source = lane + argument;/'
+mutant "the emulator: segments ignored" test_emulator $emulator/collective.c \
+    's/int first = lane \& ~(width - 1)/int first = 0/'
+mutant "the emulator: a register not saved" test_emulator $emulator/fibre.c \
+    's/"    pushq %rbx\\n"/"    pushq %rbp\\n"/'
+mutant "the emulator: no guard for the end of shared" test_emulator_bugs $emulator/memory.c \
+    's/while (from < to \&\& \*from == PATTERN)/while (from < to)/'
+mutant "the emulator: no poison" test_emulator $emulator/schedule.c \
+    's/    if (emulator_options.poison)/    if (0)/'
+mutant "the emulator: halves of a swapped" test_emulator_matrices $emulator/mma_tile.c \
+    's/number_of(pair \& 0xFFFF, bf16);/number_of(pair >> 16, bf16);/'
+mutant "the emulator: a1 and a2 swapped" test_emulator_matrices $emulator/mma_tile.c \
+    's|tile->a\[2 \* t + i / 2 \* 8\]\[g + i % 2 \* 8\]|tile->a[2 * t + i % 2 * 8][g + i / 2 * 8]|'
+mutant "the emulator: trans not transposed" test_emulator_matrices $emulator/matrix.c \
+    's/load_matrices(w, r, 4, true)/load_matrices(w, r, 4, false)/'
+mutant "the emulator: fp16 subnormals lost" test_emulator_matrices $emulator/mma_tile.c \
+    's/magnitude << 13) \* 0x1p112f/(magnitude < 0x400 ? 0 : magnitude) << 13) * 0x1p112f/'
+mutant "the emulator: banks of eight bytes" test_emulator_races_checked $emulator/banks.c \
+    's|(uintptr_t)address\[n\] / 4 +|(uintptr_t)address[n] / 8 +|'
+mutant "the emulator: sectors of 64 bytes" test_emulator_races_checked $emulator/banks.c \
+    's/SECTOR = 32/SECTOR = 64/'
+mutant "the emulator: lanes dropped silently" test_emulator_lanes_checked $emulator/lanes.c \
+    's/count < emulator_options.most_lane_accesses ? more() : NULL/more()/'
+mutant "the emulator: barrier sites not compared" test_emulator_bugs $emulator/barrier.c \
+    's/        b->divergent = true;/        ;/'
+else
+    skipped "mutations of the emulator" 'apt-get install g++, then make test-full'
+fi
 
 plan_end

@@ -75,7 +75,7 @@ static void unusual_kernels_are_right(void **state)
     assert_all_legal(&options);
 }
 
-/* A sum of floats by atomic additions depends on the order of blocks, and of threads: on the seed. */
+/* A sum of floats by atomic additions depends on the order of blocks and threads: on the seed. */
 static void atomic_sums_depend_on_the_seed(void **state)
 {
     float out[128] = {0}, first[2] = {0};

@@ -84,11 +84,12 @@ static void a_deadlock_is_a_table(void **state)
     emulator_configure(&options);
     launch_bug("half_warp_shuffle");
     const char *text = emulator_report(0)->text;
-    snprintf(expected, sizeof expected,
-             "\n     0  0-15            __shfl_xor_sync, mask ffffffff, for lanes 16-31 at %s:%d"
-             "\n     0  16-31           __syncthreads at %s:%d\n     1  0-31            __syncthreads",
-             BUGS_FILE, line_of("half_warp_shuffle", ""), BUGS_FILE,
-             line_of("half_warp_shuffle", "_OTHER"));
+    snprintf(
+        expected, sizeof expected,
+        "\n     0  0-15            __shfl_xor_sync, mask ffffffff, for lanes 16-31 at %s:%d"
+        "\n     0  16-31           __syncthreads at %s:%d\n     1  0-31            __syncthreads",
+        BUGS_FILE, line_of("half_warp_shuffle", ""), BUGS_FILE,
+        line_of("half_warp_shuffle", "_OTHER"));
     if (strstr(text, expected) == NULL)
         fail_msg("%s\nlacks%s", text, expected);
 }

@@ -1,5 +1,6 @@
-/* test_emulator_lanes_checked.c: the accesses that an emulated kernel leaves in a trace: which lane,
-   what, where, on which line; kept through a file; a damaged chunk is refused in a sentence. */
+/* test_emulator_lanes_checked.c: the accesses that an emulated kernel leaves in a trace: which
+   lane, what, where, on which line; kept through a file; a damaged chunk is refused in a
+   sentence. */
 #include <stdlib.h>
 #include <unistd.h>
 

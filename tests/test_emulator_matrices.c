@@ -40,7 +40,8 @@ static void draw(struct operands *o, uint64_t *state, bool bf16, bool raw)
 }
 
 /* What the model makes of output (m, n); no model: a chain of fmaf. */
-static float expected(const struct operands *o, const struct mma_step *step, bool bf16, int m, int n)
+static float expected(const struct operands *o, const struct mma_step *step, bool bf16, int m,
+                      int n)
 {
     enum format f = bf16 ? FORMAT_BF16 : FORMAT_FP16;
     float a[K], b[K], d = o->d[m * N + n];
@@ -81,8 +82,8 @@ static void compare(const struct operands *o, const float *got, const struct mma
 
 static void mma_equals_its_model(void **state)
 {
-    static const char *const units[] = {NULL, "mma@sm80", "mma@sm90", "mma@sm89", "mma@sm100",
-                                        "mma@sm90,zeros=counted"};
+    static const char *const units[] = {NULL,       "mma@sm80",  "mma@sm90",
+                                        "mma@sm89", "mma@sm100", "mma@sm90,zeros=counted"};
     uint64_t random = 1;
     (void)state;
     for (int u = 0; u < (int)(sizeof units / sizeof units[0]); u++)

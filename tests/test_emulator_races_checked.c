@@ -58,7 +58,8 @@ static void banks_and_sectors_are_counted(void **state)
 {
     static const struct row {
         int words, stride, passes, sectors;
-    } table[] = {{33, 1, 64, 8}, {32, 1, 32 + 32 * 32, 8}, {33, 8, 64, 36}, {32, 2, 32 + 32 * 32, 12}};
+    } table[] = {
+        {33, 1, 64, 8}, {32, 1, 32 + 32 * 32, 8}, {33, 8, 64, 36}, {32, 2, 32 + 32 * 32, 12}};
     static const float in[32 * 8];
     (void)state;
     for (int i = 0; i < 4; i++) {

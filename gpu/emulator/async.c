@@ -21,15 +21,15 @@ static bool copy_fits(const struct lane *l, const void *dst, const void *src, in
     size_t offset;
     enum space to = space_of(dst, 16, &offset);
     if (to != SPACE_SHARED && to != SPACE_STATIC_SHARED)
-        report(FAULT_OUT_OF_BOUNDS, at, nowhere, "cp.async: the destination of %s is not shared memory",
-               name_of(l).text);
+        report(FAULT_OUT_OF_BOUNDS, at, nowhere,
+               "cp.async: the destination of %s is not shared memory", name_of(l).text);
     else if ((uintptr_t)dst % 16 != 0)
         report(FAULT_MISALIGNED, at, nowhere,
                "cp.async: the destination of %s is shared +0x%zx; it must be a multiple of 16",
                name_of(l).text, offset);
     else if (bytes < 0 || bytes > 16)
-        report(FAULT_OUT_OF_BOUNDS, at, nowhere, "cp.async: %d source bytes by %s; 0 to 16 are allowed",
-               bytes, name_of(l).text);
+        report(FAULT_OUT_OF_BOUNDS, at, nowhere,
+               "cp.async: %d source bytes by %s; 0 to 16 are allowed", bytes, name_of(l).text);
     else if (bytes > 0 && space_of(src, (size_t)bytes, &offset) != SPACE_GLOBAL)
         report(FAULT_OUT_OF_BOUNDS, at, nowhere,
                "cp.async: the source of %s is not memory that dev_alloc gave", name_of(l).text);

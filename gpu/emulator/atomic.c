@@ -20,16 +20,26 @@ static uint32_t sum_of_floats(uint32_t a, uint32_t b)
 static uint32_t result_of(enum cuemu_atomic kind, uint32_t old, uint32_t operand, uint32_t compare)
 {
     switch (kind) {
-    case CUEMU_ADD_FLOAT: return sum_of_floats(old, operand);
-    case CUEMU_ADD: return old + operand;
-    case CUEMU_MIN: return (int32_t)operand < (int32_t)old ? operand : old;
-    case CUEMU_MAX: return (int32_t)operand > (int32_t)old ? operand : old;
-    case CUEMU_UMIN: return operand < old ? operand : old;
-    case CUEMU_UMAX: return operand > old ? operand : old;
-    case CUEMU_AND: return old & operand;
-    case CUEMU_OR: return old | operand;
-    case CUEMU_EXCHANGE: return operand;
-    case CUEMU_SWAP: return old == compare ? operand : old;
+    case CUEMU_ADD_FLOAT:
+        return sum_of_floats(old, operand);
+    case CUEMU_ADD:
+        return old + operand;
+    case CUEMU_MIN:
+        return (int32_t)operand < (int32_t)old ? operand : old;
+    case CUEMU_MAX:
+        return (int32_t)operand > (int32_t)old ? operand : old;
+    case CUEMU_UMIN:
+        return operand < old ? operand : old;
+    case CUEMU_UMAX:
+        return operand > old ? operand : old;
+    case CUEMU_AND:
+        return old & operand;
+    case CUEMU_OR:
+        return old | operand;
+    case CUEMU_EXCHANGE:
+        return operand;
+    case CUEMU_SWAP:
+        return old == compare ? operand : old;
     }
     return old;
 }

@@ -71,8 +71,16 @@ uint32_t cuemu_active_mask(void);
 /* One 32-bit word is read, replaced by what the operation makes of it, and returned as it was.
    Compare-and-swap and exchange let other lanes run: kernels spin on them. */
 enum cuemu_atomic {
-    CUEMU_ADD_FLOAT, CUEMU_ADD, CUEMU_MIN, CUEMU_MAX, CUEMU_UMIN, CUEMU_UMAX, CUEMU_AND, CUEMU_OR,
-    CUEMU_EXCHANGE, CUEMU_SWAP
+    CUEMU_ADD_FLOAT,
+    CUEMU_ADD,
+    CUEMU_MIN,
+    CUEMU_MAX,
+    CUEMU_UMIN,
+    CUEMU_UMAX,
+    CUEMU_AND,
+    CUEMU_OR,
+    CUEMU_EXCHANGE,
+    CUEMU_SWAP
 };
 uint32_t cuemu_atomic(enum cuemu_atomic kind, void *address, uint32_t operand, uint32_t compare,
                       struct cuemu_site at);

@@ -52,19 +52,55 @@ struct dim3 : cuemu_index {
     }
 };
 
-struct __align__(8) uint2 { unsigned x, y; };
-struct __align__(16) uint4 { unsigned x, y, z, w; };
-struct __align__(8) int2 { int x, y; };
-struct __align__(16) int4 { int x, y, z, w; };
-struct __align__(8) float2 { float x, y; };
-struct __align__(16) float4 { float x, y, z, w; };
+struct __align__(8) uint2
+{
+    unsigned x, y;
+};
+struct __align__(16) uint4
+{
+    unsigned x, y, z, w;
+};
+struct __align__(8) int2
+{
+    int x, y;
+};
+struct __align__(16) int4
+{
+    int x, y, z, w;
+};
+struct __align__(8) float2
+{
+    float x, y;
+};
+struct __align__(16) float4
+{
+    float x, y, z, w;
+};
 
-static inline uint2 make_uint2(unsigned x, unsigned y) { return {x, y}; }
-static inline uint4 make_uint4(unsigned x, unsigned y, unsigned z, unsigned w) { return {x, y, z, w}; }
-static inline int2 make_int2(int x, int y) { return {x, y}; }
-static inline int4 make_int4(int x, int y, int z, int w) { return {x, y, z, w}; }
-static inline float2 make_float2(float x, float y) { return {x, y}; }
-static inline float4 make_float4(float x, float y, float z, float w) { return {x, y, z, w}; }
+static inline uint2 make_uint2(unsigned x, unsigned y)
+{
+    return {x, y};
+}
+static inline uint4 make_uint4(unsigned x, unsigned y, unsigned z, unsigned w)
+{
+    return {x, y, z, w};
+}
+static inline int2 make_int2(int x, int y)
+{
+    return {x, y};
+}
+static inline int4 make_int4(int x, int y, int z, int w)
+{
+    return {x, y, z, w};
+}
+static inline float2 make_float2(float x, float y)
+{
+    return {x, y};
+}
+static inline float4 make_float4(float x, float y, float z, float w)
+{
+    return {x, y, z, w};
+}
 
 /* Where the caller of the function it is a default argument of stands. */
 static inline constexpr cuemu_site cuemu_here(const char *file = __builtin_FILE(),
@@ -78,14 +114,21 @@ static void cuemu_start(void (*kernel)(Parameters...), const char *name, dim3 gr
                         size_t shared_bytes, cuemu_site at, Arguments... arguments)
 {
     auto body = [&] { kernel(arguments...); };
-    cuemu_launch launch = {name, grid, block, shared_bytes,
-                           [](void *with) { (*static_cast<decltype(body) *>(with))(); }, &body};
+    cuemu_launch launch = {name,
+                           grid,
+                           block,
+                           shared_bytes,
+                           [](void *with) { (*static_cast<decltype(body) *>(with))(); },
+                           &body};
     cuemu_run(&launch, at);
 }
 #define LAUNCH(kernel, grid, block, shared_bytes, ...)                                             \
     cuemu_start(kernel, #kernel, grid, block, shared_bytes, cuemu_here(), ##__VA_ARGS__)
 
-static inline void __syncthreads(cuemu_site at = cuemu_here()) { cuemu_syncthreads(at); }
+static inline void __syncthreads(cuemu_site at = cuemu_here())
+{
+    cuemu_syncthreads(at);
+}
 static inline void __syncwarp(unsigned mask = 0xFFFFFFFFu, cuemu_site at = cuemu_here())
 {
     cuemu_syncwarp(mask, at);
@@ -94,9 +137,16 @@ static inline void named_barrier(int id, int threads, cuemu_site at = cuemu_here
 {
     cuemu_named_barrier(id, threads, at);
 }
-static inline void __threadfence() {}
-static inline void __threadfence_block() {}
-static inline void __nanosleep(unsigned, cuemu_site at = cuemu_here()) { cuemu_yield(at); }
+static inline void __threadfence()
+{
+}
+static inline void __threadfence_block()
+{
+}
+static inline void __nanosleep(unsigned, cuemu_site at = cuemu_here())
+{
+    cuemu_yield(at);
+}
 
 template <class T> static inline uint64_t cuemu_bits(T x)
 {
@@ -111,8 +161,8 @@ template <class T> static inline T cuemu_value(uint64_t bits)
     memcpy(&x, &bits, sizeof x);
     return x;
 }
-CUEMU_QUIET uint64_t cuemu_shuffled(enum cuemu_shuffle kind, unsigned mask, uint64_t bits, int argument,
-                                    int width, cuemu_site at)
+CUEMU_QUIET uint64_t cuemu_shuffled(enum cuemu_shuffle kind, unsigned mask, uint64_t bits,
+                                    int argument, int width, cuemu_site at)
 {
     cuemu_shuffle(kind, mask, bits, argument, width, at);
     return cuemu_self->result;
@@ -124,7 +174,8 @@ CUEMU_QUIET unsigned cuemu_votes(unsigned mask, int predicate, cuemu_site at)
 }
 
 template <class T>
-static inline T __shfl_sync(unsigned mask, T x, int lane, int width = 32, cuemu_site at = cuemu_here())
+static inline T __shfl_sync(unsigned mask, T x, int lane, int width = 32,
+                            cuemu_site at = cuemu_here())
 {
     return cuemu_value<T>(
         cuemu_shuffled(CUEMU_SHUFFLE_INDEX, mask, cuemu_bits(x), lane, width, at));
@@ -161,12 +212,27 @@ static inline int __all_sync(unsigned mask, int predicate, cuemu_site at = cuemu
 {
     return cuemu_votes(mask, !predicate, at) == 0;
 }
-static inline unsigned __activemask() { return cuemu_active_mask(); }
+static inline unsigned __activemask()
+{
+    return cuemu_active_mask();
+}
 
-static inline float __uint_as_float(unsigned bits) { return cuemu_value<float>(bits); }
-static inline float __int_as_float(int bits) { return cuemu_value<float>((uint32_t)bits); }
-static inline unsigned __float_as_uint(float x) { return cuemu_value<unsigned>(cuemu_bits(x)); }
-static inline int __float_as_int(float x) { return cuemu_value<int>(cuemu_bits(x)); }
+static inline float __uint_as_float(unsigned bits)
+{
+    return cuemu_value<float>(bits);
+}
+static inline float __int_as_float(int bits)
+{
+    return cuemu_value<float>((uint32_t)bits);
+}
+static inline unsigned __float_as_uint(float x)
+{
+    return cuemu_value<unsigned>(cuemu_bits(x));
+}
+static inline int __float_as_int(float x)
+{
+    return cuemu_value<int>(cuemu_bits(x));
+}
 
 static inline float atomicAdd(float *p, float x, cuemu_site at = cuemu_here())
 {
@@ -212,16 +278,46 @@ static inline float cuemu_fmaf(float a, float b, float c)
 #endif
 }
 #define fmaf cuemu_fmaf
-static inline float __fmaf_rn(float a, float b, float c) { return cuemu_fmaf(a, b, c); }
-static inline float __fmul_rn(float a, float b) { return a * b; }
-static inline float __fadd_rn(float a, float b) { return a + b; }
-static inline float __fsub_rn(float a, float b) { return a - b; }
-static inline float __fdiv_rn(float a, float b) { return a / b; }
-static inline float __frcp_rn(float a) { return 1.0f / a; }
-static inline float __fsqrt_rn(float a) { return sqrtf(a); }
-static inline int __popc(unsigned x) { return __builtin_popcount(x); }
-static inline int __ffs(int x) { return __builtin_ffs(x); }
-static inline int __clz(int x) { return x == 0 ? 32 : __builtin_clz((unsigned)x); }
+static inline float __fmaf_rn(float a, float b, float c)
+{
+    return cuemu_fmaf(a, b, c);
+}
+static inline float __fmul_rn(float a, float b)
+{
+    return a * b;
+}
+static inline float __fadd_rn(float a, float b)
+{
+    return a + b;
+}
+static inline float __fsub_rn(float a, float b)
+{
+    return a - b;
+}
+static inline float __fdiv_rn(float a, float b)
+{
+    return a / b;
+}
+static inline float __frcp_rn(float a)
+{
+    return 1.0f / a;
+}
+static inline float __fsqrt_rn(float a)
+{
+    return sqrtf(a);
+}
+static inline int __popc(unsigned x)
+{
+    return __builtin_popcount(x);
+}
+static inline int __ffs(int x)
+{
+    return __builtin_ffs(x);
+}
+static inline int __clz(int x)
+{
+    return x == 0 ? 32 : __builtin_clz((unsigned)x);
+}
 
 /* As the device's: a NaN loses to a number, -0 is less than +0. */
 static inline float cuemu_fmaxf(float a, float b)
@@ -237,8 +333,14 @@ static inline float cuemu_fminf(float a, float b)
 #define fmaxf cuemu_fmaxf
 #define fminf cuemu_fminf
 #define CUEMU_MIN_MAX(type)                                                                        \
-    static inline type min(type a, type b) { return a < b ? a : b; }                               \
-    static inline type max(type a, type b) { return a > b ? a : b; }
+    static inline type min(type a, type b)                                                         \
+    {                                                                                              \
+        return a < b ? a : b;                                                                      \
+    }                                                                                              \
+    static inline type max(type a, type b)                                                         \
+    {                                                                                              \
+        return a > b ? a : b;                                                                      \
+    }
 CUEMU_MIN_MAX(int)
 CUEMU_MIN_MAX(unsigned)
 CUEMU_MIN_MAX(long)

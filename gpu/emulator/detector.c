@@ -120,8 +120,10 @@ static bool unordered(const struct stamp *s, uint64_t now, bool atomic)
 
 static struct party party_of(const struct stamp *s, enum access access)
 {
-    return (struct party){.from = s->from, .thread = (int)thread_of(s->when),
-                          .same_block = block_of(s->when) == block, .access = access,
+    return (struct party){.from = s->from,
+                          .thread = (int)thread_of(s->when),
+                          .same_block = block_of(s->when) == block,
+                          .access = access,
                           .copy = (s->when & FLAG_IN_FLIGHT) != 0};
 }
 

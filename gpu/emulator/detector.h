@@ -5,7 +5,8 @@
    shuffles, votes and mma order nothing.  Two accesses of the same memory by different threads, one
    of them a write, not both atomic, are a race when neither is ordered before the other; threads of
    different blocks of a launch are never ordered.  Memory is judged in units of two bytes; accesses
-   of a single byte are only looked up, not judged as races.  Nothing is done unless the options ask. */
+   of a single byte are only looked up, not judged as races.  Nothing is done unless the options
+   ask. */
 #ifndef FLASHULP_EMULATOR_DETECTOR_H
 #define FLASHULP_EMULATOR_DETECTOR_H
 
@@ -19,8 +20,8 @@ void detector_launch(void);
 void detector_block(void);
 void detector_block_end(void);
 void detector_syncwarp(const struct warp *w);
-void detector_barrier(int id);                  /* the lanes that wait there are about to go on */
-void detector_converge(const struct warp *w);   /* a collective of the warp is complete */
+void detector_barrier(int id);                /* the lanes that wait there are about to go on */
+void detector_converge(const struct warp *w); /* a collective of the warp is complete */
 /* An access of lane l; `from`: origins.h. */
 void detector_access(const struct lane *l, const void *address, size_t bytes, enum access access,
                      uint64_t from);

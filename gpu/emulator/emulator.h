@@ -1,7 +1,8 @@
 /* emulator.h: what hosts say to the emulator and ask of it: options, counters, reports.
 
    One launch runs at a time, in the calling thread; blocks one after another, each block's threads
-   as fibres.  Whatever a kernel does wrong becomes a report: a launch always returns.  Valid C++17. */
+   as fibres.  Whatever a kernel does wrong becomes a report: a launch always returns.
+   Valid C++17. */
 #ifndef FLASHULP_EMULATOR_H
 #define FLASHULP_EMULATOR_H
 
@@ -20,16 +21,16 @@ enum emulator_order { EMULATOR_ASCENDING, EMULATOR_DESCENDING, EMULATOR_RANDOM }
 
 struct emulator_options {
     enum emulator_order threads, blocks;
-    uint64_t seed;           /* of random orders */
-    bool late_copies;        /* cp.async as late as legal, NaNs until then; else at once */
-    bool poison;             /* shared memory is NaNs when a block begins; else what was there */
-    bool detector;           /* races and uninitialised reads, in kernels compiled for it */
-    bool statistics;         /* bank conflicts and sectors of ordinary accesses, likewise */
+    uint64_t seed;             /* of random orders */
+    bool late_copies;          /* cp.async as late as legal, NaNs until then; else at once */
+    bool poison;               /* shared memory is NaNs when a block begins; else what was there */
+    bool detector;             /* races and uninitialised reads, in kernels compiled for it */
+    bool statistics;           /* bank conflicts and sectors of ordinary accesses, likewise */
     size_t most_lane_accesses; /* how many are kept for a trace, likewise; 0: none */
-    const struct mma *mma;   /* the tensor core; NULL: chains of fp32 fused multiply-adds */
-    int most_reports;        /* of one launch; the rest is counted */
-    int stuck_seconds;       /* CPU time a lane may run without reaching the runtime */
-    uint64_t stuck_yields;   /* times that lanes may spin while nobody gets on */
+    const struct mma *mma;     /* the tensor core; NULL: chains of fp32 fused multiply-adds */
+    int most_reports;          /* of one launch; the rest is counted */
+    int stuck_seconds;         /* CPU time a lane may run without reaching the runtime */
+    uint64_t stuck_yields;     /* times that lanes may spin while nobody gets on */
 };
 /* Ascending, late copies, poison; no detector. */
 struct emulator_options emulator_defaults(void);
@@ -39,9 +40,9 @@ struct emulator_counters {
     uint64_t launches, blocks, threads, switches;
     uint64_t barriers, collectives, mma, ldmatrix, copies, atomics; /* warp-wide but the last two */
     uint64_t ldmatrix_passes, ldmatrix_ideal; /* passes over the banks of shared memory */
-    uint64_t shared_requests, shared_passes, shared_ideal; /* of ordinary accesses */
+    uint64_t shared_requests, shared_passes, shared_ideal;  /* of ordinary accesses */
     uint64_t global_requests, global_sectors, global_ideal; /* sectors of 32 bytes */
-    uint64_t lane_accesses, reports; /* kept or not */
+    uint64_t lane_accesses, reports;                        /* kept or not */
 };
 const struct emulator_counters *emulator_counters(void);
 

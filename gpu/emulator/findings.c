@@ -32,8 +32,10 @@ void findings_add(enum emulator_fault fault, enum space space, size_t offset,
 void findings_misaligned(const struct lane *l, enum space space, size_t offset, enum access access,
                          uint64_t from)
 {
-    struct party me = {.from = from, .thread = l->warp->number * WARP_LANES + l->number,
-                       .same_block = true, .access = access};
+    struct party me = {.from = from,
+                       .thread = l->warp->number * WARP_LANES + l->number,
+                       .same_block = true,
+                       .access = access};
     findings_add(FAULT_MISALIGNED, space, offset, &me, NULL);
 }
 
@@ -57,9 +59,8 @@ static const char *place_name(enum space space)
 
 static const char *verb_of(const struct party *p, bool past)
 {
-    static const char *const verbs[3][2] = {{"reads", "read"},
-                                            {"writes", "wrote"},
-                                            {"changes atomically", "changed atomically"}};
+    static const char *const verbs[3][2] = {
+        {"reads", "read"}, {"writes", "wrote"}, {"changes atomically", "changed atomically"}};
     return p->copy ? past ? "copied by cp.async" : "copies by cp.async" : verbs[p->access][past];
 }
 
@@ -76,8 +77,8 @@ static void report_one(const struct finding *f, struct cuemu_site at, struct cue
                thread_text(&f->me).text, verb_of(&f->me, false));
     else
         report(f->fault, at, other, "%s: %s: %s %s; %s %s%s", emulator_fault_meaning(f->fault),
-               where, thread_text(&f->me).text, verb_of(&f->me, false),
-               thread_text(&f->other).text, verb_of(&f->other, true), other_place);
+               where, thread_text(&f->me).text, verb_of(&f->me, false), thread_text(&f->other).text,
+               verb_of(&f->other, true), other_place);
 }
 
 void findings_report(void)

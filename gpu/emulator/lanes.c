@@ -14,7 +14,7 @@ _Static_assert((int)ACCESS_READ == LANE_READS && (int)ACCESS_WRITE == LANE_WRITE
 static struct kept {
     struct lane_access access;
     uint64_t from;
-} *kept;
+} * kept;
 static size_t count, room;
 
 bool lanes_wanted(void)
@@ -59,11 +59,14 @@ void lanes_access(const struct lane *l, enum space space, size_t offset, const v
     if (k == NULL)
         return;
     k->from = from;
-    k->access = (struct lane_access){
-        .block = block_number(), .thread = (uint32_t)(l->warp->number * WARP_LANES + l->number),
-        .verb = access, .space = spaces[space],
-        .piece = space == SPACE_GLOBAL ? piece_number(address) : 0, .bytes = (uint32_t)bytes,
-        .time = time, .offset = offset};
+    k->access = (struct lane_access){.block = block_number(),
+                                     .thread = (uint32_t)(l->warp->number * WARP_LANES + l->number),
+                                     .verb = access,
+                                     .space = spaces[space],
+                                     .piece = space == SPACE_GLOBAL ? piece_number(address) : 0,
+                                     .bytes = (uint32_t)bytes,
+                                     .time = time,
+                                     .offset = offset};
 }
 
 /* The origins that occur, each once, in `origin`. */

@@ -32,8 +32,8 @@ static size_t rounded_up(size_t bytes, size_t to)
 /* `bytes` of memory between guards, or NULL. */
 static unsigned char *guarded(size_t bytes)
 {
-    unsigned char *room = mmap(NULL, bytes + 2 * PAGE, PROT_NONE,
-                               MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    unsigned char *room =
+        mmap(NULL, bytes + 2 * PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (room == MAP_FAILED)
         return NULL;
     if (mprotect(room + PAGE, bytes, PROT_READ | PROT_WRITE) == 0)
@@ -189,7 +189,8 @@ enum space space_of(const void *address, size_t bytes, size_t *offset)
     uintptr_t at = (uintptr_t)address, within = at - (uintptr_t)cuemu_grid.shared;
     *offset = within;
     if (at - (uintptr_t)shared_room < SHARED_ROOM)
-        return within < shared_bytes && within + bytes <= shared_bytes ? SPACE_SHARED : SPACE_OUTSIDE;
+        return within < shared_bytes && within + bytes <= shared_bytes ? SPACE_SHARED
+                                                                       : SPACE_OUTSIDE;
     *offset = within = at - (uintptr_t)__start_cuemu_shared;
     if (within < shared_memory_static_bytes())
         return SPACE_STATIC_SHARED;

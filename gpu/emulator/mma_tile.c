@@ -13,7 +13,8 @@
 #include "simulator/mma_fast.h"
 
 enum { MMA_M = 16, MMA_N = 8, MMA_K = 16 };
-_Static_assert((int)MMA_M == MMA_COLUMNS, "a column of the tile is what the fast form takes at once");
+_Static_assert((int)MMA_M == MMA_COLUMNS,
+               "a column of the tile is what the fast form takes at once");
 
 struct mma_tile {
     float a[MMA_K][MMA_M]; /* a(row, k) at [k][row] */

@@ -1,4 +1,4 @@
-/* prims_emu.h: the one-instruction wrappers of prims.h, for the emulator: same names, same operands.
+/* prims_emu.h: prims.h's one-instruction wrappers, for the emulator: same names, same operands.
 
    The lane layouts are written where the runtime gathers them (matrix.c).  ex2.approx has no
    equivalent on a CPU: exp2_approx stands in for it, to the last bit or so, and says nothing about
@@ -73,7 +73,10 @@ static inline void cp_async16_zfill(void *dst, const void *src, int bytes,
 {
     cuemu_copy(dst, src, bytes, at);
 }
-static inline void cp_async_commit() { cuemu_copy_commit(); }
+static inline void cp_async_commit()
+{
+    cuemu_copy_commit();
+}
 template <int most> static inline void cp_async_wait(cuemu_site at = cuemu_here())
 {
     cuemu_copy_wait(most, at);
@@ -86,7 +89,10 @@ static inline uint16_t float_to_bf16(float x)
     uint32_t rounded = (bits + 0x7FFFu + ((bits >> 16) & 1u)) >> 16;
     return (uint16_t)(x != x ? 0x7FFFu : rounded);
 }
-static inline float bf16_to_float(uint16_t x) { return __uint_as_float((uint32_t)x << 16); }
+static inline float bf16_to_float(uint16_t x)
+{
+    return __uint_as_float((uint32_t)x << 16);
+}
 
 static inline uint16_t float_to_f16(float x)
 {
@@ -96,7 +102,8 @@ static inline uint16_t float_to_f16(float x)
         return 0x7FFFu;
     if (size >= 65520.0f) /* halfway from the largest to 2^16 */
         return (uint16_t)(sign | 0x7C00u);
-    if (size < 0x1p-14f) /* counted in steps of 2^-24: the addition rounds to a whole number of them */
+    if (size <
+        0x1p-14f) /* counted in steps of 2^-24: the addition rounds to a whole number of them */
         return (uint16_t)(sign | (__float_as_uint(size + 0.5f) - 0x3F000000u));
     uint32_t magnitude = bits & 0x7FFFFFFFu;
     magnitude += 0xFFFu + ((magnitude >> 13) & 1u);
@@ -121,17 +128,32 @@ static inline uint32_t pack_f16(float lo, float hi)
     return (uint32_t)float_to_f16(hi) << 16 | float_to_f16(lo);
 }
 
-static inline float exp2_poly(float x) { return poly_exp2(x); }
-static inline float exp_poly(float x) { return poly_exp(x); }
-static inline float log_poly(float x) { return poly_log(x); }
-static inline float log2_poly(float x) { return poly_log2(x); }
+static inline float exp2_poly(float x)
+{
+    return poly_exp2(x);
+}
+static inline float exp_poly(float x)
+{
+    return poly_exp(x);
+}
+static inline float log_poly(float x)
+{
+    return poly_log(x);
+}
+static inline float log2_poly(float x)
+{
+    return poly_log2(x);
+}
 /* Subnormal results and arguments count as zero, as .ftz says. */
 static inline float rcp_approx(float x)
 {
     float y = 1.0f / (fabsf(x) < 0x1p-126f ? x * 0.0f : x);
     return fabsf(y) < 0x1p-126f ? y * 0.0f : y;
 }
-static inline float log2_approx(float x) { return log2f(fabsf(x) < 0x1p-126f ? 0.0f : x); }
+static inline float log2_approx(float x)
+{
+    return log2f(fabsf(x) < 0x1p-126f ? 0.0f : x);
+}
 static inline float exp2_approx(float x)
 {
     float y = exp2f(x);

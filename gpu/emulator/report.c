@@ -28,9 +28,13 @@ const char *emulator_fault_meaning(enum emulator_fault fault)
 
 struct emulator_options emulator_defaults(void)
 {
-    return (struct emulator_options){.threads = EMULATOR_ASCENDING, .blocks = EMULATOR_ASCENDING,
-                                     .seed = 1, .late_copies = true, .poison = true,
-                                     .most_reports = 16, .stuck_seconds = 5,
+    return (struct emulator_options){.threads = EMULATOR_ASCENDING,
+                                     .blocks = EMULATOR_ASCENDING,
+                                     .seed = 1,
+                                     .late_copies = true,
+                                     .poison = true,
+                                     .most_reports = 16,
+                                     .stuck_seconds = 5,
                                      .stuck_yields = 1000000};
 }
 

@@ -82,7 +82,7 @@ struct block {
     struct fibre host;
     bool running; /* lanes run: a fault is theirs */
     bool abandoned;
-    uint64_t yields; /* since somebody got on */
+    uint64_t yields;   /* since somebody got on */
     uint64_t progress; /* collectives, barriers, exits: what the watchdog looks at */
     const struct cuemu_launch *launch;
     struct cuemu_site launched_at;
@@ -157,10 +157,10 @@ void leave_copies(struct lane *l);
 void forget_copies(struct lane *l);
 
 /* memory.c */
-bool shared_memory_begin(size_t bytes); /* of a launch: false: no room */
+bool shared_memory_begin(size_t bytes);  /* of a launch: false: no room */
 size_t shared_memory_static_bytes(void); /* of all kernels' __shared__ arrays */
-void shared_memory_poison(void);        /* of a block */
-void shared_memory_check(void);         /* after a block: was anything written past the end? */
+void shared_memory_poison(void);         /* of a block */
+void shared_memory_check(void);          /* after a block: was anything written past the end? */
 enum space { SPACE_NONE, SPACE_SHARED, SPACE_STATIC_SHARED, SPACE_GLOBAL, SPACE_OUTSIDE };
 /* Which memory the bytes lie in, and where in it; SPACE_OUTSIDE: touches the device's memory but
    leaves what was allocated. */
@@ -173,7 +173,7 @@ struct place_text {
 };
 struct place_text place_text(const void *address);
 
-void global_memory_check(void);         /* after a launch: likewise */
+void global_memory_check(void); /* after a launch: likewise */
 
 /* matrix.c */
 void matrix_configure(const struct mma *mma);

@@ -106,7 +106,8 @@ static void lane_begin(struct lane *l, int number)
 {
     const struct cuemu_index *size = &cuemu_grid.block_size;
     unsigned n = (unsigned)number;
-    l->seen.thread = (struct cuemu_index){n % size->x, n / size->x % size->y, n / size->x / size->y};
+    l->seen.thread =
+        (struct cuemu_index){n % size->x, n / size->x % size->y, n / size->x / size->y};
     l->number = number % WARP_LANES;
     l->warp = &emulated.warp[number / WARP_LANES];
     l->seen.a = &l->warp->fragments.a[0][l->number];
@@ -144,8 +145,9 @@ static void block_begin(void)
 static void block_run(uint64_t number)
 {
     const struct cuemu_index *g = &cuemu_grid.grid_size;
-    cuemu_grid.block = (struct cuemu_index){(unsigned)(number % g->x), (unsigned)(number / g->x % g->y),
-                                            (unsigned)(number / g->x / g->y)};
+    cuemu_grid.block =
+        (struct cuemu_index){(unsigned)(number % g->x), (unsigned)(number / g->x % g->y),
+                             (unsigned)(number / g->x / g->y)};
     block_begin();
     if (emulator_options.poison)
         shared_memory_poison();
@@ -200,7 +202,8 @@ static bool launch_fits(const struct cuemu_launch *launch, struct cuemu_site at)
         report(FAULT_BAD_LAUNCH, at, nowhere,
                "%s: a block of (%u,%u,%u) threads; a block has 1 to %d", launch->kernel, b->x, b->y,
                b->z, BLOCK_LANES);
-    else if (g->x == 0 || g->y == 0 || g->z == 0 || g->x > INT32_MAX || g->y > 65535 || g->z > 65535)
+    else if (g->x == 0 || g->y == 0 || g->z == 0 || g->x > INT32_MAX || g->y > 65535 ||
+             g->z > 65535)
         report(FAULT_BAD_LAUNCH, at, nowhere,
                "%s: a grid of (%u,%u,%u) blocks; each is at least 1, y and z at most 65535",
                launch->kernel, g->x, g->y, g->z);

@@ -13,7 +13,7 @@
 struct shadow {
     const unsigned char *from;
     struct unit *unit;
-    size_t bytes; /* of the memory */
+    size_t bytes;           /* of the memory */
     unsigned char *written; /* by the host: a bit for each unit */
     bool all_written;       /* somebody may have written anything */
 };

@@ -152,7 +152,8 @@ __global__ UNSANITIZED void null_pointer(float *out)
     nothing[threadIdx.x] = 1; /* NULL_POINTER */
 }
 
-__device__ __attribute__((noinline)) static float deeper(float *out, int depth) /* STACK_OVERFLOW_OTHER */
+__device__ __attribute__((noinline)) static float
+deeper(float *out, int depth) /* STACK_OVERFLOW_OTHER */
 {
     volatile float room[1024];
     room[threadIdx.x] = (float)depth; /* STACK_OVERFLOW */

@@ -48,11 +48,16 @@ static const struct legal {
     int count;
     float (*at)(int n);
 } legal[] = {
-    {"half_warps", 32, half_warps_at}, {"early_exit", 64, early_exit_at},
-    {"pipeline", 32, pipeline_at},     {"warp_exchange", 64, exchange_at},
-    {"staged", 128, tree_at},          {"tree", 128, tree_at},
-    {"blocks_add_atomically", 0, NULL}, {"last_block", 1, last_at},
-    {"votes", 32, votes_at},           {"lock", 1, lock_at},
+    {"half_warps", 32, half_warps_at},
+    {"early_exit", 64, early_exit_at},
+    {"pipeline", 32, pipeline_at},
+    {"warp_exchange", 64, exchange_at},
+    {"staged", 128, tree_at},
+    {"tree", 128, tree_at},
+    {"blocks_add_atomically", 0, NULL},
+    {"last_block", 1, last_at},
+    {"votes", 32, votes_at},
+    {"lock", 1, lock_at},
 };
 
 /* Runs the kernel on zeros; out: 128 numbers. */

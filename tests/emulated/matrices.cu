@@ -65,8 +65,8 @@ extern "C" void run_copy_and_load(uint32_t *out, const uint16_t *in, int swizzle
     LAUNCH(copy_and_load, 1, 32, 32 * 128, out, in, swizzle, kind);
 }
 
-/* Two groups of copies, the second cut to 5 bytes; out: both chunks after waiting for the first group,
-   both after waiting for all. */
+/* Two groups of copies, the second cut to 5 bytes; out: both chunks after waiting for the first
+   group, both after waiting for all. */
 __global__ void groups(unsigned char *out, const unsigned char *in)
 {
     __shared__ __align__(16) unsigned char chunks[32][32];

@@ -1,5 +1,5 @@
-/* ports.c: what the emulator does, in lines that are the same on every machine and with every way to
-   switch stacks: sums, a digest of the tensor core's outputs, the reports of some bug kernels.
+/* ports.c: what the emulator does, in lines that are the same on every machine and with every way
+   to switch stacks: sums, a digest of the tensor core's outputs, the reports of some bug kernels.
    Run by check_emulator_ports.sh; includes no test library, so that it is easily cross-compiled. */
 #include <inttypes.h>
 #include <math.h>
@@ -86,9 +86,16 @@ static uint64_t digest_of(const char *unit)
 
 static void bugs(void)
 {
-    static const char *const names[] = {"divergent_barrier", "half_warp_shuffle", "exited_lane",
-                                        "mask_without_caller", "unwaited_copy", "beyond_shared",
-                                        "null_pointer", "stack_overflow", "spin", "endless"};
+    static const char *const names[] = {"divergent_barrier",
+                                        "half_warp_shuffle",
+                                        "exited_lane",
+                                        "mask_without_caller",
+                                        "unwaited_copy",
+                                        "beyond_shared",
+                                        "null_pointer",
+                                        "stack_overflow",
+                                        "spin",
+                                        "endless"};
     static const float zeros[1024];
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         struct emulator_options options = emulator_defaults();
@@ -99,7 +106,8 @@ static void bugs(void)
         void *out = to_device(zeros, 1024), *in = to_device(zeros, 4096);
         run_bug(names[i], out, in, zeros);
         printf("%s: %s\n", names[i],
-               emulator_reports() > 0 ? emulator_fault_meaning(emulator_report(0)->fault) : "nothing");
+               emulator_reports() > 0 ? emulator_fault_meaning(emulator_report(0)->fault)
+                                      : "nothing");
         dev_free(out);
         dev_free(in);
     }
