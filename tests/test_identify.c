@@ -10,73 +10,10 @@
 
 #include <cmocka.h>
 
-#include "simulator/identify_parts.h"
-#include "simulator/scenario_parts.h"
+#include "tests/measured.h"
 #include "tests/random_problem.h"
 
 #define COUNT(a) (sizeof(a) / sizeof *(a))
-
-/* An audit of a problem made here, with measured outputs. */
-struct bench {
-    struct scenario scenario;
-    struct audit audit;
-};
-
-static void bench_new(struct bench *b, const struct problem *p)
-{
-    struct message why;
-    *b = (struct bench){.scenario = {.verb = "audit"}};
-    b->audit = (struct audit){.scenario = &b->scenario, .threads = 2};
-    b->audit.in.problem = *p;
-    b->audit.in.input_format = FORMAT_BF16;
-    b->audit.run = calloc(AUDIT_MOST_RUNS, sizeof *b->audit.run);
-    assert_non_null(b->audit.run);
-    if (!scenario_select(&b->scenario, p, &b->audit.selection, &why))
-        fail_msg("%s", why.text);
-}
-
-/* The outputs of a named run as if they had been measured; NULL: refused. */
-static struct audit_run *measure(struct bench *b, const char *name, enum format f)
-{
-    struct audit *a = &b->audit;
-    struct audit_run model = {0};
-    struct message why;
-    text_append(&model.name, "%s", name);
-    text_append(&model.groups, "%s", "");
-    char *label = NULL;
-    text_append(&label, "%s as %s", name, format_info(f)->name);
-    struct audit_run *run = audit_add(a, label, strlen(label), &why);
-    assert_non_null(run);
-    free(label);
-    run->measured = true;
-    run->format = f;
-    run->O = calloc((size_t)audit_elements(a) + 1, sizeof *run->O);
-    bool ok = audit_model(a, &model, &why);
-    model.simulation.policy.site[SITE_OUT].format = f;
-    ok = ok && look_outputs(a, &model, look_whole(a), false, run->O, &why);
-    if (!ok)
-        fail_msg("%s: %s", name, why.text);
-    candidate_run_free(&model);
-    const struct problem *p = &a->in.problem;
-    assert_true(tensor_new(&run->whole, f, 4, (int64_t[]){p->B, p->Hq, p->Nq, p->D}, &why));
-    for (int64_t i = 0; i < audit_elements(a); i++) {
-        int64_t row = i / p->D, head = row / p->Nq;
-        tensor_set(&run->whole, head / p->Hq, head % p->Hq, row % p->Nq, i % p->D, run->O[i]);
-    }
-    return run;
-}
-
-static void bench_judge(struct bench *b)
-{
-    struct message why;
-    if (!audit_judge(&b->audit, NULL, &why))
-        fail_msg("%s", why.text);
-}
-
-static void bench_free(struct bench *b)
-{
-    audit_free(&b->audit); /* and the problem */
-}
 
 /* ---- the hundred ---- */
 
@@ -175,9 +112,9 @@ static int seek(const struct plant *plant, enum format f, char **as)
     char *name = NULL;
     text_append(&name, "%s%s%s", plant->run, plant->change[0] ? "+" : "", plant->change);
     draw_kind(&p, plant->kind, plant->seed);
-    bench_new(&b, &p);
-    measure(&b, name, f);
-    measure(&b, plant->change[0] != 0 ? plant->run : "fa2", f);
+    bench_new(&b, &p, 2);
+    bench_measure(&b, name, f);
+    bench_measure(&b, plant->change[0] != 0 ? plant->run : "fa2", f);
     bench_judge(&b);
     if (audit_pair(&b.audit, 0, 1).differ > 0) {
         struct identify_space *space = identify_space_new(&b.audit, &why);
@@ -294,12 +231,10 @@ static void case_problem(const struct bug_case *c, struct problem *p)
 /* Outputs written as numbers, as if they had been measured. */
 static void bench_outputs(struct bench *b, const char *text)
 {
-    struct message why;
     const struct problem *p = &b->audit.in.problem;
     int64_t rows = p->B * p->Hq * p->Nq;
-    struct audit_run *run = audit_add(&b->audit, "o.x", 3, &why);
     double *x = calloc((size_t)(rows * p->D), sizeof *x);
-    assert_true(run != NULL && x != NULL);
+    assert_non_null(x);
     for (int64_t row = 0; row < rows; row++) {
         char *end;
         double number = strtod(text, &end);
@@ -307,12 +242,7 @@ static void bench_outputs(struct bench *b, const char *text)
         for (int64_t d = 0; d < p->D; d++)
             x[row * p->D + d] = format_round(FORMAT_BF16, number, false);
     }
-    run->measured = true;
-    run->format = FORMAT_BF16;
-    assert_true(
-        tensor_new(&run->whole, FORMAT_BF16, 4, (int64_t[]){p->B, p->Hq, p->Nq, p->D}, &why));
-    fill_tensor(&run->whole, x);
-    run->O = x;
+    bench_measured(b, "o.x", FORMAT_BF16, x);
 }
 
 static void recognised(const char *name, struct problem *p, const char *measured,
@@ -321,7 +251,7 @@ static void recognised(const char *name, struct problem *p, const char *measured
     struct bench b;
     struct identification found;
     struct message why;
-    bench_new(&b, p);
+    bench_new(&b, p, 2);
     b.audit.in.input_format = inputs;
     bench_outputs(&b, measured);
     bench_judge(&b);
@@ -390,9 +320,9 @@ static void pairs_are_explained(void **unused)
         struct identification found[2];
         struct explanation e;
         draw_kind(&p, pairs[i].kind, 1000 + i);
-        bench_new(&b, &p);
-        measure(&b, pairs[i].x, FORMAT_BF16);
-        measure(&b, pairs[i].y, FORMAT_BF16);
+        bench_new(&b, &p, 2);
+        bench_measure(&b, pairs[i].x, FORMAT_BF16);
+        bench_measure(&b, pairs[i].y, FORMAT_BF16);
         bench_judge(&b);
         struct identify_space *space = identify_space_new(&b.audit, &why);
         if (!identify(space, 0, &found[0], NULL, &why) ||
@@ -447,9 +377,9 @@ static void a_flipped_bit_is_unexplained(void **unused)
         struct identification found;
         double other = 0;
         draw_kind(&p, KIND_PLAIN, 7);
-        bench_new(&b, &p);
-        measure(&b, "fa2@H200", FORMAT_BF16);
-        measure(&b, "fa2@H200", FORMAT_FP32);
+        bench_new(&b, &p, 2);
+        bench_measure(&b, "fa2@H200", FORMAT_BF16);
+        bench_measure(&b, "fa2@H200", FORMAT_FP32);
         int64_t at = at_boundary(&b.audit, nearest, &other);
         b.audit.run[0].O[at] = other;
         bench_judge(&b);
