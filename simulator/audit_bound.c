@@ -27,7 +27,8 @@ static enum site narrow_site(const struct simulation *s)
 {
     for (int site = 0; site < SITE_DELTA; site++) {
         bool known = site == SITE_INPUT || site == SITE_PROB || site == SITE_PROB_RESCALE ||
-                     site == SITE_SCORE_STORE || site == SITE_PARTIAL_OUT || site == SITE_OUT;
+                     site == SITE_SCORE_STORE || site == SITE_PARTIAL_OUT ||
+                     site == SITE_PV_STORE || site == SITE_OUT;
         if (!known && !holds_fp32(s->policy.site[site].format))
             return (enum site)site;
     }
@@ -77,6 +78,8 @@ void audit_model_budget(const struct audit_run *run, struct rounding_budget *b)
     b->tiny = ldexp(b->tiny, -prob->scale_log2);
     b->sums_rounded = run->simulation.choices.sum_rounded;
     b->partial = half_spacing(policy->site[SITE_PARTIAL_OUT].format);
+    if (!run->simulation.is_kernel && run->simulation.algorithm == ALGORITHM_AUTOCAST)
+        b->partial = half_spacing(policy->site[SITE_PV_STORE].format); /* a tile's for a group's */
     if (!run->simulation.is_kernel && run->simulation.algorithm == ALGORITHM_STANDARD)
         b->score = half_spacing(policy->site[SITE_SCORE_STORE].format);
     if (policy->site[SITE_SCORE_ACC].order.kind == ORDER_MMA ||
@@ -101,6 +104,9 @@ bool audit_budget(const struct audit_run *run, const struct problem *p,
         return false;
     *why = "the error of these special functions is not proved";
     if (s->policy.special.how > SPECIAL_POLY)
+        return false;
+    *why = "the maximum is shifted, and how far exponents then err is not proved";
+    if (s->choices.repeated_max > 0)
         return false;
     *why = "for this kernel there is a budget, not a theorem";
     if (s->is_kernel && s->kernel.kernel != KERNEL_FA2 && s->kernel.kernel != KERNEL_FA2_SPLIT)

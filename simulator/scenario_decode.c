@@ -4,11 +4,16 @@
 #include "simulator/decode_forms.h"
 #include "simulator/scenario_parts.h"
 
-static bool decodes(const struct scenario *s)
+static bool runs(const struct scenario *s, enum algorithm wanted)
 {
     enum algorithm a;
     struct message unused;
-    return scenario_algorithm(s, &a, &unused) && a == ALGORITHM_DECODE;
+    return scenario_algorithm(s, &a, &unused) && a == wanted;
+}
+
+static bool decodes(const struct scenario *s)
+{
+    return runs(s, ALGORITHM_DECODE);
 }
 
 enum site scenario_summed(const struct scenario *s)
@@ -145,7 +150,7 @@ bool scenario_decode(const struct scenario *s, const struct problem *p, struct c
             if (s->given[own[i]])
                 return refuse(why, "%s goes with --algorithm decode", option_info(own[i])->name);
         for (size_t i = 0; i < sizeof shared / sizeof shared[0]; i++)
-            if (s->given[shared[i]])
+            if (s->given[shared[i]] && !(shared[i] == OPTION_SWITCH && runs(s, ALGORITHM_AUTOCAST)))
                 return refuse(why, "%s is for kernel models and decode; --kernel names one",
                               option_info(shared[i])->name);
         return true;

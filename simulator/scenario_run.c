@@ -266,12 +266,31 @@ static bool read_precision(const struct scenario *s, struct simulation *simulati
     return true;
 }
 
+/* --option repeated-max=BETA, autocast's only switch. */
+static bool choose_shift(const struct scenario *s, struct simulation *simulation,
+                         struct message *why)
+{
+    enum { MOST = 64 };
+    static const char name[] = "repeated-max=";
+    const char *text = s->value[OPTION_SWITCH];
+    double *times = &simulation->choices.repeated_max;
+    if (simulation->algorithm != ALGORITHM_AUTOCAST || text == NULL)
+        return true;
+    if (strncmp(text, name, strlen(name)) != 0 || strchr(text, '\n') != NULL)
+        return refuse(why, "--option %.60s: autocast knows repeated-max=BETA, once", text);
+    if (!parse_real("--option repeated-max", text + strlen(name), times, why))
+        return false;
+    return (*times > 1 && *times <= MOST) ||
+           refuse(why, "--option %.60s: above 1, at most %d, is right; 7 is published", text, MOST);
+}
+
 static bool choose_listing(const struct scenario *s, const struct scenario_input *in,
                            struct simulation *simulation, struct message *why)
 {
     return scenario_algorithm(s, &simulation->algorithm, why) &&
            scenario_policy(s, in->input_format, &simulation->policy, why) &&
            choose_faults(s, simulation, why) && choose_tiles(s, simulation, why) &&
+           choose_shift(s, simulation, why) &&
            scenario_decode(s, &in->problem, &simulation->choices, why);
 }
 

@@ -54,6 +54,7 @@ struct choices {
     int dq_copies;
     bool dq_drawn;
     uint64_t dq_seed;
+    double repeated_max;   /* of autocast: what a repeated maximum is multiplied by; 0: it stays */
     int warps;             /* of splitk and splitq, at most 32; 0: four */
     int widest;            /* the widest of the user's own key tiles when they are in force, else 0 */
     const struct kernel_choice *kernel; /* NULL: a listing */

@@ -1,5 +1,6 @@
 /* digests.c: one line per algorithm, policy, special functions, order and arithmetic: the digest of
-   its outputs over a fixed set of problems.  tests/check_digests.sh holds them to
+   its outputs over a fixed set of problems; then of gradients, by listings and by FlashAttention-2's
+   backward kernels.  tests/check_digests.sh holds them to
    tests/golden/digests.txt on every compiler, level, processor and number of threads.
    usage: digests [THREADS]; the processor level goes to stderr. */
 #include <stdio.h>
@@ -7,7 +8,7 @@
 #include <string.h>
 
 #include "simulator/cpu.h"
-#include "simulator/simulate.h"
+#include "simulator/gradient.h"
 #include "tests/random_problem.h"
 
 #define COUNT(a) ((int)(sizeof(a) / sizeof *(a)))
@@ -36,6 +37,8 @@ static const struct runner {
     {ALGORITHM_FA1_PRINTED, false, 0},
     {ALGORITHM_FA2_PRINTED, false, 0},
     {ALGORITHM_UNSTABLE, false, 0},
+    {ALGORITHM_AUTOCAST, false, 0},
+    {ALGORITHM_SPLITK, false, 0},
     {ALGORITHM_DECODE, false, MERGE_LSE},
     {ALGORITHM_DECODE, true, MERGE_RUNNING},
     {ALGORITHM_DECODE, false, MERGE_NORMALISED_MAX_SUM},
@@ -142,6 +145,89 @@ static void print_line(const struct runner *runner, const struct policy_row *row
            rows == NULL ? "" : "+", rows == NULL ? "" : rows, (unsigned long long)digest_of(&s));
 }
 
+/* dO of the problem, drawn after it, and the digests of dQ, dK and dV put together like outputs'. */
+static uint64_t add_gradients(uint64_t digest, const struct problem *p, enum format f, uint64_t seed,
+                              const struct simulation *s)
+{
+    struct tensor dO;
+    struct gradients g;
+    struct message why;
+    if (!draw_tensor(&dO, f == FORMAT_EXACT ? FORMAT_FP32 : f, p->B, p->Hq, p->Nq, p->D, 1, &seed))
+        stop("no gradient of O");
+    if (!simulate_gradients(p, &dO, s, &g, &why))
+        stop(why.text);
+    for (int i = 0; i < 8; i++)
+        digest = (digest ^ (g.digest >> (8 * i) & 0xFF)) * UINT64_C(0x100000001B3);
+    gradients_free(&g);
+    tensor_free(&dO);
+    return digest;
+}
+
+/* One copy of dQ; two; and added in a drawn order. */
+static void print_gradients(enum algorithm a, const struct policy_row *row, int threads)
+{
+    static const char *const ways[] = {"one", "two", "drawn"};
+    for (int way = 0; way < COUNT(ways); way++) {
+        uint64_t digest = UINT64_C(0xCBF29CE484222325);
+        struct message why;
+        struct simulation s = simulation_default();
+        s.algorithm = a;
+        s.arith = arithmetic_named(row->arith, &why);
+        s.policy = policy_table(row->policy);
+        s.threads = threads;
+        s.choices.dq_copies = way == 1 ? 2 : 0;
+        s.choices.dq_drawn = way == 2;
+        s.choices.dq_seed = 7;
+        for (int n = 0; n < COUNT(problem_rows); n++) {
+            struct problem p;
+            enum format f = s.policy.site[SITE_INPUT].format;
+            make_problem(&p, &problem_rows[n], f, n);
+            s.choices.Br = problem_rows[n].Br;
+            s.choices.Bc = problem_rows[n].Bc;
+            digest = add_gradients(digest, &p, f, (uint64_t)n, &s);
+            problem_free(&p);
+        }
+        printf("backward:%s %s %s %s %016llx\n", algorithm_info(a)->name, row->arith,
+               policy_name(row->policy), ways[way], (unsigned long long)digest);
+    }
+}
+
+/* A causal problem of 130 queries and 150 keys, two query heads on one key head. */
+static void print_kernel_gradients(const char *device, enum format f, int64_t D, int threads)
+{
+    static const struct problem_row row = {{1, 2, 1, 130, 150, 0}, {true, ALIGN_BOTTOM_RIGHT, -1, -1},
+                                           1, 0, 0, 0};
+    struct problem_row sized = row;
+    struct problem p;
+    struct message why;
+    struct simulation s = simulation_default();
+    char name[64];
+    sized.shape.D = D;
+    make_problem(&p, &sized, f, 1);
+    snprintf(name, sizeof name, "fa2-bwd@%s", device);
+    s.is_kernel = true;
+    s.threads = threads;
+    if (!kernel_choose(&s.kernel, name, &why) || !kernel_takes(&s.kernel, &p, f, &why) ||
+        !kernel_policy(&s.kernel, &p, f, &s.policy, &why))
+        stop(why.text);
+    s.forward = kernel_forward(&s.kernel);
+    printf("%s %s %d %016llx\n", name, format_info(f)->name, (int)D,
+           (unsigned long long)add_gradients(UINT64_C(0xCBF29CE484222325), &p, f, 1, &s));
+    problem_free(&p);
+}
+
+static void print_backward(int threads)
+{
+    static const enum algorithm after[] = {ALGORITHM_FA2, ALGORITHM_SPLITK};
+    for (int a = 0; a < COUNT(after); a++)
+        for (int p = 0; p < COUNT(policy_rows); p++)
+            if (strcmp(policy_rows[p].arith, "mpfr") != 0)
+                print_gradients(after[a], &policy_rows[p], threads);
+    print_kernel_gradients("A100", FORMAT_BF16, 64, threads);
+    print_kernel_gradients("H200", FORMAT_FP16, 128, threads);
+    print_kernel_gradients("RTX-4090", FORMAT_BF16, 96, threads);
+}
+
 int main(int argc, char **argv)
 {
     int threads = argc > 1 ? atoi(argv[1]) : 1;
@@ -163,5 +249,6 @@ int main(int argc, char **argv)
             if (runners[a].algorithm == ALGORITHM_FA2 || runners[a].algorithm == ALGORITHM_STANDARD)
                 print_line(&runners[a], &gpu_rows[g].row, SPECIAL_CR, gpu_rows[g].products,
                            gpu_rows[g].rows, threads);
+    print_backward(threads);
     return 0;
 }

@@ -1,4 +1,4 @@
-/* oracle_attention.c: nine attention algorithms, a row at a time, every rounding written out.
+/* oracle_attention.c: ten attention algorithms, a row at a time, every rounding written out.
 
    Follows the listings (algorithms.def names them) and the contracts of the headers.  Where every
    score so far is -inf (l = 0) the listings that divide as they go put it off.  A key tile that no
@@ -117,6 +117,42 @@ static void unstable_tile(struct row *w, const struct span *t)
     w->m = larger(w->m, m_tile);
 }
 
+/* What the tile's weights are relative to: its maximum, but where that is repeated (keys whose
+   distance from it, rounded at EXP_ARG, is 0) `repeated_max` times it if it is positive, 0 if it is
+   negative: then every weight is below 1. */
+static double shift_of(const struct row *w, const struct span *t, double m)
+{
+    const struct oracle *o = w->o;
+    int64_t equal = 0;
+    for (int64_t c = t->begin; c < t->filled; c++)
+        if (visible(w, c)) {
+            double d = operate(w, AT_EXP_ARG, ORACLE_SUB, w->s[c - t->begin], m, 0);
+            equal += d == 0 || isnan(d);
+        }
+    if (o->repeated_max == 0 || equal < 2)
+        return m;
+    double times = oracle_constant(o->site[AT_CONST], o->saturate, o->repeated_max, 1);
+    return mul(w, AT_EXP_BIAS, larger(m, 0), times);
+}
+
+/* A framework's operations: P V of a tile is stored before it is added. */
+static void autocast_tile(struct row *w, const struct span *t)
+{
+    double m_old = w->m;
+    w->m = larger(m_old, shift_of(w, t, tile_maximum(w, t)));
+    double a = exp_shift(w, m_old, w->m, AT_RESCALE_ARG, AT_RESCALE);
+    w->l = mul(w, AT_ROW_SUM, w->l, a);
+    rescale(w, w->O, a);
+    weigh(w, t, w->m);
+    w->l = weights_added(w, t, w->l);
+    round_weights(w, t);
+    for (int64_t d = 0; d < w->o->D; d++)
+        w->Y[d] = 0;
+    add_values(w, t, w->Y);
+    for (int64_t d = 0; d < w->o->D; d++)
+        w->O[d] = add(w, AT_OUT_ACC, w->O[d], convert(w, AT_PV_STORE, w->Y[d]));
+}
+
 enum width { WIDTH_GIVEN, WIDTH_ALL, WIDTH_ONE };
 
 static const struct listing {
@@ -132,6 +168,7 @@ static const struct listing {
     {"fa1-printed", online_tile, WIDTH_GIVEN, false, false, false},
     {"fa2-printed", fa2_tile, WIDTH_GIVEN, true, true, true},
     {"unstable", unstable_tile, WIDTH_GIVEN, true, false, true},
+    {"autocast", autocast_tile, WIDTH_GIVEN, true, false, false},
     {"splitk", splitk_tile, WIDTH_GIVEN, true, false, false},
     {"splitq", fa2_tile, WIDTH_GIVEN, true, false, false}, /* a row is one warp's alone */
 };

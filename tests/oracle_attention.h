@@ -54,6 +54,7 @@ struct oracle {
     int64_t tile;           /* keys of a tile; 0: all.  standard takes all, online one at a time */
     const int64_t *ends;    /* uneven key tiles: their ends, the last being Nk; NULL: even ones */
     int64_t tiles;          /* how many ends */
+    double repeated_max;    /* of autocast: what a repeated maximum is multiplied by; 0: it stays */
     int64_t warps;          /* of splitk, at least 1: each has a run of every tile's keys */
     bool descending;        /* key tiles from the last to the first */
     enum format site[AT_COUNT];
@@ -69,7 +70,7 @@ struct oracle {
 void oracle_policy(struct oracle *o, const char *policy);
 
 /* O: Nq x D, lse: Nq (natural logarithm).  algorithm: standard online fa1 fa2 fa1-printed
-   fa2-printed unstable splitk splitq. */
+   fa2-printed unstable splitk splitq autocast. */
 void oracle_run(const struct oracle *o, const char *algorithm, double *O, double *lse);
 
 #endif

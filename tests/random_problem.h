@@ -58,4 +58,14 @@ static inline bool draw_problem(struct problem *p, enum format f, struct shape s
            problem_new(p, &q, &k, &v, options, &why);
 }
 
+/* About half of the keys become what the key before them is: equal scores, maxima among them. */
+static inline void repeat_keys(struct problem *p, uint64_t *state)
+{
+    for (int64_t b = 0; b < p->B; b++)
+        for (int64_t h = 0; h < p->Hkv; h++)
+            for (int64_t c = 1; c < p->Nk; c++)
+                for (int64_t d = 0, same = draw_below(state, 2); same && d < p->D; d++)
+                    tensor_set(&p->k, b, h, c, d, tensor_get(&p->k, b, h, c - 1, d));
+}
+
 #endif

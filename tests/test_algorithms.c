@@ -72,6 +72,7 @@ static void compare_head(const struct simulation *s, const struct head *h, const
     o.row_tile = a->Bc == 0 ? 0 : s->choices.Br;
     o.tile = s->choices.Bc;
     o.warps = s->choices.warps;
+    o.repeated_max = s->choices.repeated_max;
     o.descending = s->choices.descending;
     o.tile_max = s->choices.faults >> FAULT_TILE_MAX & 1;
     o.zero_start = s->choices.faults >> FAULT_ZERO_START & 1;
@@ -129,6 +130,8 @@ static void one_case(enum algorithm a, enum policy_id policy, const struct arith
     s.choices.Bc = a == ALGORITHM_ONLINE ? 1 : t->Bc;
     if (a == ALGORITHM_SPLITK || a == ALGORITHM_SPLITQ)
         s.choices.warps = 1 + (int)draw_below(&state, 9);
+    if (a == ALGORITHM_AUTOCAST)
+        s.choices.repeated_max = (double)draw_below(&state, 4) * 2.25;
     s.choices.descending = a == ALGORITHM_FA2 && draw_below(&state, 2);
     if (a == ALGORITHM_FA2_PRINTED)
         s.choices.faults = (unsigned)draw_below(&state, 1 << FAULT_COUNT);
@@ -143,6 +146,8 @@ static void one_case(enum algorithm a, enum policy_id policy, const struct arith
              s.choices.warps, s.choices.faults);
     if (!draw_problem(&p, input_format(&s.policy), *shape, size, &options, &state))
         fail_msg("%s: no problem", what);
+    if (a == ALGORITHM_AUTOCAST)
+        repeat_keys(&p, &state);
     compare_run(&p, &s, what);
     problem_free(&p);
 }

@@ -37,6 +37,7 @@ static const struct runner {
     {ALGORITHM_DECODE, false, MERGE_MAX_SUM, true},
     {ALGORITHM_DECODE, true, MERGE_NORMALISED_MAX_SUM, false},
     {ALGORITHM_DECODE, false, MERGE_RUNNING, false},
+    {ALGORITHM_AUTOCAST, false, 0, false},
     {ALGORITHM_SPLITK, false, 0, false},
     {ALGORITHM_SPLITQ, false, 0, false},
 };
@@ -178,6 +179,30 @@ static void every_mask_and_shape(void **unused)
     printf("# note %lld rows within 2^%d of the definition\n", (long long)rows, EXACT_ROW_AGREE);
 }
 
+/* A shift other than the maximum changes nothing, repeated maxima or not. */
+static void shifted_maxima(void **unused)
+{
+    (void)unused;
+    static const double times[] = {2, 7, 8};
+    uint64_t state = 3;
+    for (size_t m = 0; m < COUNT(masks); m++) {
+        struct problem_options o = options_of(&masks[m]);
+        struct problem p;
+        assert_true(draw_problem(&p, FORMAT_FP32, shapes[5], m % 3 == 0 ? 20 : 1, &o, &state));
+        repeat_keys(&p, &state);
+        for (size_t n = 0; n < COUNT(times); n++) {
+            struct simulation s = simulation_default();
+            s.algorithm = ALGORITHM_AUTOCAST;
+            s.policy = policy_table(POLICY_EXACT);
+            s.arith = &arith_mpfr;
+            s.precision = PRECISION;
+            s.choices = (struct choices){.Br = 2, .Bc = 3, .repeated_max = times[n]};
+            check_run(&p, &s, (struct place){"autocast", &masks[m], &p, &s, 0, 0});
+        }
+        problem_free(&p);
+    }
+}
+
 /* Packed sequences, two of them empty on one side. */
 static void variable_lengths(void **unused)
 {
@@ -219,6 +244,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_mask_and_shape),
+        cmocka_unit_test(shifted_maxima),
         cmocka_unit_test(variable_lengths),
         cmocka_unit_test(tiles_of_the_user),
     };

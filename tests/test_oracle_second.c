@@ -66,8 +66,12 @@ static void pinned_policy(struct oracle *o, int policy)
                                         FORMAT_FP64};
     oracle_policy(o, names[policy]);
     o->softcap = policy % 2 == 1 ? 3 : 0;
-    for (int i = 0; policy == 3 && i < AT_COUNT; i++)
-        o->site[i] = cycle[(i * i + i / 3) % 5];
+    for (int at = 0, i = 0; policy == 3 && at < AT_COUNT; at++) {
+        if (at == AT_PV_STORE) /* which the other program does not know */
+            continue;
+        o->site[at] = cycle[(i * i + i / 3) % 5];
+        i++;
+    }
 }
 
 /* FNV-1a over the doubles' little-endian bytes; zeros without their sign. */

@@ -131,8 +131,9 @@ static void test_changes(void **state)
 
 #define ALL_SITES                                                                                  \
     "INPUT, CONST, SCORE_ACC, SCORE, SCORE_STORE, SOFTCAP, EXP_BIAS, EXP_ARG, EXP, PROB, "         \
-    "PROB_RESCALE, ROW_SUM, RESCALE_ARG, RESCALE, RESCALE_OUT, PV_PRODUCT, OUT_ACC, NORMALIZE, "   \
-    "LSE, PARTIAL_OUT, PARTIAL_STAT, COMBINE_ARG, COMBINE_WEIGHT, COMBINE_SUM, COMBINE_ACC, OUT, " \
+    "PROB_RESCALE, ROW_SUM, RESCALE_ARG, RESCALE, RESCALE_OUT, PV_PRODUCT, OUT_ACC, PV_STORE, "    \
+    "NORMALIZE, LSE, PARTIAL_OUT, PARTIAL_STAT, COMBINE_ARG, COMBINE_WEIGHT, COMBINE_SUM, "        \
+    "COMBINE_ACC, OUT, "                                                                           \
     "DELTA, DP_ACC, DP_SHIFT, DS_PRODUCT, DS, DS_SUM, DQ_ACC, DQ_SUM, DK_ACC, DV_ACC, "            \
     "GRADIENT_SCALE, HEAD_GRADIENT, GROUP_SUM, GRADIENT"
 
