@@ -85,6 +85,38 @@ static bool build_p1(struct problem *p, struct message *why)
     return single_problem(p, &x, 1, why);
 }
 
+/* Row r sees keys r .. r + 3, two of which share its maximum; the two others weigh e^(-9 q) and less.
+   Columns are [2, 4) in size, in multiples of 1/64, so that the sum of two has one bit more than bf16
+   half of the time: column 0 is negative, column 1 of both signs.  Row 0 comes to the sum that the
+   paper shows: -4.70399, which bf16 makes -4.71875. */
+static bool build_training_bias(struct problem *p, struct message *why)
+{
+    enum { ROWS = 253, SEEN = 4, KEYS = ROWS + SEEN - 1, D = 2 };
+    static const double first[SEEN] = {-2.40625, -2.4375, -2.296875, -2.5};
+    const int64_t rows[TENSOR_MAX_RANK] = {1, 1, ROWS, D};
+    struct problem_options options = problem_defaults();
+    struct single x;
+    if (!single_new(&x, KEYS, D, why))
+        return single_refused(&x);
+    tensor_free(&x.q);
+    if (!tensor_new(&x.q, FORMAT_BF16, TENSOR_MAX_RANK, rows, why))
+        return single_refused(&x);
+    for (int r = 0; r < ROWS; r++)
+        tensor_set(&x.q, 0, 0, r, 0, r == 0 ? 0.9609375 : 1 + r * 29 % 128 / 128.0);
+    for (int c = 0; c < KEYS; c++) {
+        int size = ((c * 40503 + 7) >> 5) % 128, other = (((c + 500) * 40503 + 7) >> 5) % 128;
+        tensor_set(&x.k, 0, 0, c, 0, c % 2 == 0 ? 1 : -8);
+        tensor_set(&x.v, 0, 0, c, 0, c < SEEN ? first[c] : -(2 + size / 64.0));
+        tensor_set(&x.v, 0, 0, c, 1, (c * 7 / 4 % 3 != 0 ? 1 : -1) * (2 + other / 64.0));
+    }
+    options.scale_given = true;
+    options.scale = 1;
+    options.mask.left = SEEN - 1;
+    options.mask.right = 0;
+    bool ok = problem_new(p, &x.q, &x.k, &x.v, &options, why);
+    return ok || single_refused(&x);
+}
+
 /* score(t) = 1 + (t/64 mod 32 - t mod 3) / 8 and value(t) = (22 + 119 t mod 127) / 64, both exact
    in bf16; query (16, 0, ...), keys (score, 0, ...), scale 1/16, so that every product is exact.
    One head of a launch of 16 query heads over 4 key heads. */

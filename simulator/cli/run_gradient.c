@@ -137,14 +137,19 @@ static void add_sums(struct report *r, const struct backward_run *x)
 {
     const struct problem *p = &x->input.problem;
     int64_t rows = p->B * p->Hq * p->Nq;
-    double largest = 0;
+    const double *sum = x->gradients.dS_sum;
+    double largest = 0, mean = 0;
     if (p->softcap > 0)
         return;
-    for (int64_t i = 0; i < rows; i++)
-        largest = fabs(x->gradients.dS_sum[i]) > largest ? fabs(x->gradients.dS_sum[i]) : largest;
-    report_text(r, "sum dS     at most %.3g in size over %s queries; exactly 0 without rounding\n",
-                largest, grouped(rows).text);
+    for (int64_t i = 0; i < rows; i++) {
+        largest = fabs(sum[i]) > largest ? fabs(sum[i]) : largest;
+        mean += sum[i] / (double)rows;
+    }
+    report_text(r, "sum dS     at most %.3g in size over %s queries, mean %+.3g; exactly 0 without\n"
+                   "           rounding\n",
+                largest, grouped(rows).text, mean);
     json_real(r->json, "max_sum_ds", largest);
+    json_real(r->json, "mean_sum_ds", mean);
 }
 
 static void add_view(struct report *r, struct json *to, const char *name, enum format f,
