@@ -36,6 +36,23 @@ static const struct claim_input_info inputs[CLAIM_INPUT_COUNT] = {
 #undef INPUT
 };
 
+static const struct {
+    enum claim claim;
+    const char *command;
+} commands[] = {
+#define SEE(claim, command) {CLAIM_##claim, command},
+#include "simulator/claims.def"
+#undef SEE
+};
+
+const char *claim_command(enum claim c, int n)
+{
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
+        if (commands[i].claim == c && n-- == 0)
+            return commands[i].command;
+    return NULL;
+}
+
 const char *verdict_name(enum verdict_word v)
 {
     return verdicts[v].name;
@@ -100,6 +117,8 @@ void claim_evaluate(enum claim c, const struct claim_inputs *in, struct claim_ou
         info->compute(in, out);
     if (info->note[0] != 0)
         text_wrapped(&out->explain, 0, 0, info->note);
+    for (int n = 0; claim_command(c, n) != NULL; n++)
+        text_append(&out->explain, "  see  %s\n", claim_command(c, n));
 }
 
 void claim_outcome_free(struct claim_outcome *out)

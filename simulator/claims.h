@@ -73,6 +73,8 @@ const char *verdict_meaning(enum verdict_word v);
 const char *claim_group_source(enum claim_group g);
 const struct claim_info *claim_info(enum claim c);
 const struct claim_input_info *claim_input_info(enum claim_input i);
+/* The n-th command that shows it worked out, from 0; NULL: there are no more. */
+const char *claim_command(enum claim c, int n);
 /* "A8b", in any case of letters; refused with the nearest. */
 bool claim_from_name(const char *name, enum claim *c, struct message *why);
 

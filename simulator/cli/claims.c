@@ -88,9 +88,9 @@ static void print_explained(struct report *r, const char *text)
     report_text(r, "\n");
 }
 
-static void add_json(struct ledger_page *page, const struct claim_info *info,
-                     const struct claim_outcome *out)
+static void add_json(struct ledger_page *page, enum claim c, const struct claim_outcome *out)
 {
+    const struct claim_info *info = claim_info(c);
     struct json *j = json_object(page->list, NULL);
     json_string(j, "id", info->name);
     json_string(j, "claim", info->statement);
@@ -101,6 +101,9 @@ static void add_json(struct ledger_page *page, const struct claim_info *info,
     json_string(j, "recorded", verdict_name(info->recorded));
     if (page->explain)
         json_string(j, "explanation", out->explain != NULL ? out->explain : "");
+    struct json *see = json_list(j, "see");
+    for (int n = 0; claim_command(c, n) != NULL; n++)
+        json_string(see, NULL, claim_command(c, n));
 }
 
 /* The first line of the derivation says why a claim fails or holds partly. */
@@ -126,7 +129,7 @@ static void add_claim(struct ledger_page *page, enum claim c)
                                  verdict_name(out.verdict)};
     print_row(page->report, cell);
     report_row(page->report, "%s\t%s\t%s\t%s\t%s", cell[0], cell[1], cell[2], cell[3], cell[4]);
-    add_json(page, info, &out);
+    add_json(page, c, &out);
     claims_page_add(&page->page, info, &out);
     add_note(page, info, &out);
     if (page->explain)
