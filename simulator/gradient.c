@@ -13,6 +13,7 @@ struct job {
     const struct simulation *simulation;
     struct gradients *gradients;
     int64_t *row_of_unit; /* in forward */
+    int64_t first_group;
 };
 
 /* After splitk and splitq the warps share the backward tiles in the same way. */
@@ -41,7 +42,7 @@ static void sum_heads(struct run *r, struct tile **head, int heads)
         add(r, head[0], head[0], head[n], SITE_GROUP_SUM);
     if (heads > 1)
         note(r, STEP_GROUP_SUM, head[0]);
-    round_at(r, head[0], SITE_GRADIENT);                                note(r, STEP_GRADIENT, head[0]);
+    round_at(r, head[0], SITE_GRADIENT);                                note(r, STEP_GROUP_STORE, head[0]);
 }
 
 void sum_group(struct run *r, struct attention *x, int heads)
@@ -77,10 +78,18 @@ static void keep_head(const struct job *job, const struct run *r, const struct a
     keep(r, x->dS_sum, g->dS_sum + at);
 }
 
-static void run_group(struct run *r, void *with, int64_t group)
+static bool chosen(const struct simulation *s, int64_t unit)
+{
+    return s->unit_count == 0 || (unit >= s->unit_first && unit < s->unit_first + s->unit_count);
+}
+
+/* Of the group's heads those chosen are traced, and its sums. */
+static void run_group(struct run *r, void *with, int64_t n_th)
 {
     const struct job *job = with;
     const struct problem *p = job->problem;
+    struct trace *trace = r->trace;
+    int64_t group = job->first_group + n_th;
     int G = (int)(p->Hq / p->Hkv);
     struct attention *x = calloc((size_t)G, sizeof *x);
     struct head *h = calloc((size_t)G, sizeof *h);
@@ -88,10 +97,12 @@ static void run_group(struct run *r, void *with, int64_t group)
         abort();
     for (int n = 0; n < G; n++) {
         h[n] = problem_head(p, group * G + n);
+        r->trace = chosen(job->simulation, group * G + n) ? trace : NULL;
         x[n] = simulate_head(r, job->simulation, &h[n]);
         simulate_backward(r, job->simulation, &x[n], job->dO);
         keep_head(job, r, &x[n], group * G + n);
     }
+    r->trace = trace;
     sum_group(r, x, G);
     int64_t at = ((h->batch * p->Hkv + h->kv_head) * p->Nk + h->k0) * p->D;
     keep(r, x->dK, job->gradients->dK + at);
@@ -165,13 +176,18 @@ bool simulate_gradients(const struct problem *p, const struct tensor *dO,
 {
     struct run r;
     struct job job = {.problem = p, .dO = dO, .simulation = s, .gradients = g};
+    int64_t G = p->Hq / p->Hkv, groups = problem_units(p) / G;
+    if (s->unit_count > 0) {
+        job.first_group = s->unit_first / G;
+        groups = (s->unit_first + s->unit_count - 1) / G - job.first_group + 1;
+    }
     if (!run_new(&r, s->arith, &s->policy, s->precision, why))
         return false;
     run_free(&r);
     if (!forward_fits(p, s, why) || (problem_units(p) > 0 && !backward_fits(p, s, why)) ||
         !gradients_room(&job, why))
         return false;
-    share_items(p, s, run_group, &job, problem_units(p) / (p->Hq / p->Hkv));
+    share_items(p, s, run_group, &job, groups);
     g->digest = digest_gradients(p, s->policy.site[SITE_GRADIENT].format, g);
     free(job.row_of_unit);
     return true;

@@ -16,7 +16,9 @@ struct gradients {
     uint64_t digest; /* FNV-1a-64 over dQ, dK, dV in GRADIENT's format, NaN canonical */
 };
 
-/* dO: (B, Hq, Nq, D), rounded at INPUT already.  The whole problem, whatever units are chosen. */
+/* dO: (B, Hq, Nq, D), rounded at INPUT already.  The groups of query heads that the chosen units are
+   in, whole, and zeros elsewhere; of the steps a trace gets those of the chosen units and of the
+   groups' sums. */
 bool simulate_gradients(const struct problem *p, const struct tensor *dO,
                         const struct simulation *s, struct gradients *g, struct message *why);
 void gradients_free(struct gradients *g);

@@ -44,7 +44,8 @@ enum option_group {
     GROUP_BATTERY = 65536,  /* battery's own */
     GROUP_VIEW = 131072,    /* view's own */
     GROUP_LAB = 262144,     /* lab's own; the verb takes two words */
-    GROUP_WORKSHEET = 524288 /* worksheet's own */
+    GROUP_WORKSHEET = 524288, /* worksheet's own */
+    GROUP_ATOMIC = 1048576  /* in which order dQ is added up */
 };
 
 struct option_info {

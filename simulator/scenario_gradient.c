@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "simulator/gradient.h"
 #include "simulator/scenario_parts.h"
 #include "simulator/simulate_parts.h"
 
@@ -205,4 +206,35 @@ bool scenario_with_gradient(const struct scenario *s, struct message *why)
             return refuse(why, "%s goes without --do, which is about every gradient",
                           option_info(without[i])->name);
     return true;
+}
+
+static bool watch_backward(const struct scenario *s, const struct scenario_input *in,
+                           struct simulation *simulation, const struct output_gradient *given,
+                           struct message *why)
+{
+    struct gradients g;
+    if (!scenario_dq(s, &in->problem, simulation, why) ||
+        !simulate_gradients(&in->problem, &given->dO, simulation, &g, why))
+        return false;
+    gradients_free(&g);
+    return true;
+}
+
+bool scenario_watch(const struct scenario *s, const struct scenario_input *in,
+                    struct simulation *simulation, struct output_gradient *g, struct message *why)
+{
+    struct result result;
+    *g = (struct output_gradient){0};
+    if (!s->given[OPTION_DO]) {
+        if (!scenario_without_gradient(s, why) || !simulate(&in->problem, simulation, &result, why))
+            return false;
+        result_free(&result);
+        return true;
+    }
+    if (!scenario_output_gradient(s, in, g, why))
+        return false;
+    bool ok = watch_backward(s, in, simulation, g, why);
+    if (!ok)
+        output_gradient_free(g);
+    return ok;
 }

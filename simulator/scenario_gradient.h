@@ -17,6 +17,10 @@ void output_gradient_free(struct output_gradient *g);
 /* --atomic-seed, --deterministic, --arrivals: the simulation's copies of dQ. */
 bool scenario_dq(const struct scenario *s, const struct problem *p, struct simulation *simulation,
                  struct message *why);
+/* Runs the simulation for its trace's sake: forward, or with --do backward too, when *g is filled (and
+   the caller's to free). */
+bool scenario_watch(const struct scenario *s, const struct scenario_input *in,
+                    struct simulation *simulation, struct output_gradient *g, struct message *why);
 /* Options that need --do, given without it, are refused; and those that go without it, with it. */
 bool scenario_without_gradient(const struct scenario *s, struct message *why);
 bool scenario_with_gradient(const struct scenario *s, struct message *why);

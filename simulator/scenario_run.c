@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "simulator/alter.h"
+#include "simulator/scenario_gradient.h"
 #include "simulator/scenario_parts.h"
 
 bool scenario_example(const struct scenario *s, enum example *e)
@@ -363,18 +364,18 @@ static struct trace *record(const struct scenario *s, struct simulation *simulat
                             const struct scenario_input *in, enum trace_detail detail,
                             struct message *why)
 {
-    struct result result;
+    struct output_gradient given;
     char *command;
     simulation->trace = trace_new(detail);
     if (simulation->trace == NULL) {
         refuse(why, "no memory for a trace");
         return NULL;
     }
-    if (!simulate(&in->problem, simulation, &result, why)) {
+    if (!scenario_watch(s, in, simulation, &given, why)) {
         trace_free(simulation->trace);
         return NULL;
     }
-    result_free(&result);
+    output_gradient_free(&given);
     command = scenario_command(s);
     trace_set_meta(simulation->trace, "command", command);
     trace_set_meta(simulation->trace, "problem", in->name);

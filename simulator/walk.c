@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "simulator/scenario_parts.h"
+#include "simulator/simulate_parts.h"
 
 static void *grown(void *array, int *room, int count, size_t size)
 {
@@ -28,71 +29,6 @@ const char *walk_label(enum step step)
     return labels[step];
 }
 
-static bool of_row(const struct walk *w, size_t event)
-{
-    return trace_event(w->trace, event)->i == (uint32_t)w->query_tile;
-}
-
-/* Of decode's groups, each has arrays of its own; Q serves all. */
-static bool of_group(const struct walk *w, size_t event, uint32_t split)
-{
-    const struct event *e = trace_event(w->trace, event);
-    return e->split == split || e->tensor == TENSOR_Q;
-}
-
-/* O~ becomes O by its division: one array under two names. */
-static bool same_array(uint32_t a, uint32_t b)
-{
-    return a == b || (a == TENSOR_O_ACC && b == TENSOR_O) || (a == TENSOR_O && b == TENSOR_O_ACC);
-}
-
-static const double *row_values(const struct walk *w, size_t event)
-{
-    const struct event *e = trace_event(w->trace, event);
-    return trace_values(w->trace, event) + (size_t)w->tile_row * e->cols;
-}
-
-const double *walk_before(const struct walk *w, size_t event, enum tensor_name t, int *cols)
-{
-    uint32_t split = trace_event(w->trace, event)->split;
-    while (event-- > 0) {
-        const struct event *e = trace_event(w->trace, event);
-        if (!same_array(e->tensor, t) || !of_row(w, event) || !of_group(w, event, split))
-            continue;
-        *cols = (int)e->cols;
-        return t == TENSOR_K || t == TENSOR_V ? trace_values(w->trace, event)
-                                              : row_values(w, event);
-    }
-    return NULL;
-}
-
-const double *walk_last(const struct walk *w, enum tensor_name t, const double (**exact)[2])
-{
-    for (size_t n = trace_count(w->trace); n-- > 0;) {
-        const struct event *e = trace_event(w->trace, n);
-        if (e->tensor != t || !of_row(w, n))
-            continue;
-        *exact = trace_exact(w->trace, n) + (size_t)w->tile_row * e->cols;
-        return row_values(w, n);
-    }
-    return NULL;
-}
-
-void walk_seen(const struct walk *w, size_t event, int *lo, int *hi)
-{
-    const struct event *e = trace_event(w->trace, event);
-    const int *intervals = trace_intervals(w->trace, event);
-    bool keys = e->tensor == TENSOR_S || e->tensor == TENSOR_P;
-    *lo = 0;
-    *hi = (int)e->cols;
-    if (intervals != NULL && e->flags & EVENT_MASKED) {
-        *lo = intervals[w->tile_row];
-        *hi = intervals[e->rows + w->tile_row];
-    } else if (keys && !tail_unmasked(&w->attention, (int)e->j)) {
-        *hi = key_count(&w->attention, (int)e->j);
-    }
-}
-
 /* Does the step make its array anew, so that what stood there before says nothing? */
 static bool made_anew(const struct event *e)
 {
@@ -109,19 +45,19 @@ static bool made_anew(const struct event *e)
         return e->tensor == TENSOR_L_TILE;
     case STEP_PV:
         return e->tensor == TENSOR_Y;
+    case STEP_DELTA:
+    case STEP_REWEIGH:
+    case STEP_DP:
+    case STEP_DQ_COPIES:
+    case STEP_GROUP_SUM:
+        return true;
+    case STEP_DS:
+        return e->tensor != TENSOR_DP;
+    case STEP_DQ:
+        return e->tensor == TENSOR_DQ_PART;
     default:
         return false;
     }
-}
-
-double walk_earlier(const struct walk *w, size_t event, enum tensor_name t, int col)
-{
-    int cols;
-    const double *row = walk_before(w, event, t == TENSOR_L_OLD ? TENSOR_L_SUM : t, &cols);
-    if (row != NULL)
-        return row[col];
-    bool zero_start = w->simulation.choices.faults >> FAULT_ZERO_START & 1;
-    return t == TENSOR_M && !zero_start ? -INFINITY : 0;
 }
 
 static bool same_bits(double a, double b)
@@ -136,21 +72,44 @@ static bool ragged_counts(const struct walk *w)
     return w->input.problem.tiles == 0 && key_tiles(&w->attention) > 1;
 }
 
+static bool key_gradient(const struct event *e)
+{
+    return e->tensor == TENSOR_DK || e->tensor == TENSOR_DV;
+}
+
+/* A number of dK or dV in the event before that shows the same rows: 0 at first. */
+static double earlier_of_keys(const struct walk *w, size_t event, size_t at)
+{
+    const struct event *e = trace_event(w->trace, event);
+    for (size_t n = event; n-- > w->first;) {
+        const struct event *before = trace_event(w->trace, n);
+        if (before->tensor == e->tensor && before->j == e->j && before->rows == e->rows)
+            return trace_values(w->trace, n)[at];
+    }
+    return 0;
+}
+
 static bool changes_row(const struct walk *w, size_t event)
 {
     const struct event *e = trace_event(w->trace, event);
-    const double *row = row_values(w, event);
-    int lo, hi;
+    const double *values = trace_values(w->trace, event);
+    int lo, hi, first, count;
     walk_seen(w, event, &lo, &hi);
+    walk_concerns(w, event, &first, &count);
     if (e->step == STEP_MASK)
         return hi - lo < (ragged_counts(w) ? (int)e->cols : key_count(&w->attention, (int)e->j));
     if (made_anew(e))
         return hi > lo;
     if (e->flags & EVENT_UNCHANGED)
         return false;
-    for (int c = lo; c < hi; c++)
-        if (!same_bits(row[c], walk_earlier(w, event, (enum tensor_name)e->tensor, c)))
-            return true;
+    for (int row = first; row < first + count; row++)
+        for (int c = lo; c < hi; c++) {
+            size_t at = (size_t)row * e->cols + (size_t)c;
+            double before = key_gradient(e) ? earlier_of_keys(w, event, at)
+                                            : walk_earlier(w, event, (enum tensor_name)e->tensor, c);
+            if (!same_bits(values[at], before))
+                return true;
+        }
     return false;
 }
 
@@ -163,7 +122,8 @@ static bool auxiliary(const struct event *e)
 static bool shown(const struct walk *w, size_t event)
 {
     const struct event *e = trace_event(w->trace, event);
-    if (e->step == STEP_LOAD || !of_row(w, event))
+    int first, count;
+    if (e->step == STEP_LOAD || !walk_concerns(w, event, &first, &count))
         return false;
     if ((e->step == STEP_QK || e->step == STEP_SCALE) && w->input.problem.scores_given)
         return false;
@@ -174,6 +134,15 @@ static double ulp_at(enum format f, double exact)
 {
     double smallest = ldexp(1.0, format_info(f)->emin);
     return format_ulp(f, fabs(exact) > smallest ? exact : smallest);
+}
+
+/* What is 0 in real numbers, and what the twin's own digits leave of it. */
+static void settle_zero(const struct event *e, struct walk_line *line)
+{
+    if (e->tensor == TENSOR_DS_SUM && fabs(line->exact[0]) < ldexp(fabs(line->value), -20)) {
+        line->exact[0] = line->exact[1] = 0;
+        line->kind = WALK_NO_DRIFT;
+    }
 }
 
 static void measure(const struct walk *w, struct walk_line *line)
@@ -189,14 +158,19 @@ static void measure(const struct walk *w, struct walk_line *line)
     }
 }
 
-static void add_line(struct walk *w, size_t event, int tile, int col)
+static void add_line(struct walk *w, size_t event, int tile, int row, int col)
 {
     const struct event *e = trace_event(w->trace, event);
-    size_t at = (size_t)w->tile_row * e->cols + (size_t)col;
+    size_t at = (size_t)row * e->cols + (size_t)col;
     const double *exact = trace_exact(w->trace, event)[at];
-    struct walk_line line = {
-        .col = col, .value = trace_values(w->trace, event)[at], .exact = {exact[0], exact[1]}};
+    int64_t keys = event >= w->ends ? 0 : key_first(&w->attention, (int)e->j);
+    struct walk_line line = {.col = col,
+                             .key = key_gradient(e) ? keys + row : -1,
+                             .at = at,
+                             .value = trace_values(w->trace, event)[at],
+                             .exact = {exact[0], exact[1]}};
     measure(w, &line);
+    settle_zero(e, &line);
     if (w->input.figures != NULL)
         line.figure = example_figure(w->input.figures, tile, (enum step)e->step,
                                      (enum tensor_name)e->tensor, (int)w->row, col);
@@ -208,7 +182,8 @@ static void add_line(struct walk *w, size_t event, int tile, int col)
 static bool column_wanted(const struct walk *w, const struct event *e, int col)
 {
     bool output = e->tensor == TENSOR_O || e->tensor == TENSOR_O_ACC || e->tensor == TENSOR_Y ||
-                  e->tensor == TENSOR_GROUP_O;
+                  e->tensor == TENSOR_GROUP_O || e->tensor == TENSOR_DQ ||
+                  e->tensor == TENSOR_DQ_PART || key_gradient(e);
     for (int64_t d = 0; output && d < w->selection.dims; d++)
         if (w->selection.dim[d] == col)
             return true;
@@ -220,24 +195,25 @@ static void add_group(struct walk *w, size_t event, int tile)
     const struct event *e = trace_event(w->trace, event);
     struct walk_group group = {
         .event = event, .tensor = (enum tensor_name)e->tensor, .first = w->line_count};
-    int lo, hi;
+    int lo, hi, first, count;
     walk_seen(w, event, &lo, &hi);
+    walk_concerns(w, event, &first, &count);
     walk_equation(w, event, group.equation, sizeof group.equation);
-    for (int c = lo; c < hi; c++)
-        if (column_wanted(w, e, c))
-            add_line(w, event, tile, c);
+    for (int row = first; row < first + count; row++)
+        for (int c = lo; c < hi; c++)
+            if (column_wanted(w, e, c))
+                add_line(w, event, tile, row, c);
     group.count = w->line_count - group.first;
     w->groups = grown(w->groups, &w->group_room, w->group_count, sizeof *w->groups);
     w->groups[w->group_count++] = group;
 }
 
 /* Events from..to are one step: shown when one of them, a and b aside, is. */
-static void add_step(struct walk *w, const size_t *events, int count, bool after)
+static void add_step(struct walk *w, const size_t *events, int count, int tile)
 {
     bool any = false;
     const struct event *e = trace_event(w->trace, events[0]);
-    struct walk_step step = {w->step_count + 1, (enum step)e->step, after ? WALK_AFTER : (int)e->j,
-                             w->group_count, 0};
+    struct walk_step step = {w->step_count + 1, (enum step)e->step, tile, w->group_count, 0};
     for (int n = 0; n < count; n++)
         any = any || (shown(w, events[n]) && !auxiliary(trace_event(w->trace, events[n])));
     if (!any)
@@ -268,26 +244,54 @@ static bool after_tiles(const struct walk *w, const size_t *events, size_t count
     return step == STEP_LSE || step == STEP_STORE || step == STEP_COMBINE;
 }
 
+/* Backward D comes first, the end when dQ is finished. */
+static int tile_of(const struct walk *w, const size_t *events, size_t count, size_t n)
+{
+    const struct event *e = trace_event(w->trace, events[n]);
+    if (w->backward && e->step == STEP_DELTA)
+        return WALK_BEFORE;
+    bool after = w->backward ? events[n] >= w->ends : after_tiles(w, events, count, n);
+    return after ? WALK_AFTER : (int)e->j;
+}
+
+/* Where the backward pass begins, and where its tiles end. */
+static void find_backward(struct walk *w)
+{
+    size_t all = trace_count(w->trace);
+    w->first = w->backward ? all : 0;
+    w->ends = all;
+    for (size_t n = all; n-- > 0 && w->backward;) {
+        const struct event *e = trace_event(w->trace, n);
+        if (e->step == STEP_DELTA)
+            w->first = n;
+        if (e->step == STEP_DQ_COPIES || (e->step == STEP_GRADIENT && e->tensor == TENSOR_DQ))
+            w->ends = n;
+    }
+}
+
 static void tell(struct walk *w)
 {
     size_t all = trace_count(w->trace), count = 0;
     size_t *events = malloc((all + 1) * sizeof *events);
     uint32_t output = TENSOR_O;
+    int first_row, rows;
     if (events == NULL)
         abort();
+    find_backward(w);
     for (size_t n = 0; n < all; n++)
-        if (of_row(w, n) && trace_event(w->trace, n)->step != STEP_LOAD)
+        if (walk_concerns(w, n, &first_row, &rows) && trace_event(w->trace, n)->step != STEP_LOAD)
             events[count++] = n;
     for (size_t n = 0, end; n < count; n = end) {
         const struct event *e = trace_event(w->trace, events[n]);
         for (end = n; end < count; end++) {
             const struct event *next = trace_event(w->trace, events[end]);
             if (next->step != e->step || next->j != e->j ||
+                (events[end] >= w->ends) != (events[n] >= w->ends) ||
                 (end > n && after_tiles(w, events, count, end) && e->step == STEP_NORMALIZE))
                 break;
             count_division(w, next, &output);
         }
-        add_step(w, events + n, (int)(end - n), after_tiles(w, events, count, n));
+        add_step(w, events + n, (int)(end - n), tile_of(w, events, count, n));
     }
     free(events);
 }
@@ -299,7 +303,7 @@ static bool room_for(const struct walk *w, struct message *why)
     double rows = (double)query_tiles(&w->attention), keys = (double)key_tiles(&w->attention);
     double tile =
         8.0 * c->Br * c->Bc + 4.0 * c->Br * (double)w->head.D + 2.0 * c->Bc * (double)w->head.D;
-    double bytes = 24 * tile * rows * keys;
+    double bytes = (w->backward ? 72 : 24) * tile * rows * keys;
     if (bytes <= 4e9)
         return true;
     return refuse(why,
@@ -321,7 +325,9 @@ static void place_row(struct walk *w)
         h.problem = &seen;
         row = h.head % seen.Nq;
     }
-    w->attention = (struct attention){.head = &w->head, .choices = simulation_choices(s, &h)};
+    w->attention = (struct attention){
+        .head = &w->head,
+        .choices = w->backward ? backward_choices(s, &h) : simulation_choices(s, &h)};
     w->query_tile = (int)(row / w->attention.choices.Br);
     w->tile_row = (int)(row % w->attention.choices.Br);
 }
@@ -339,9 +345,8 @@ static bool choose_row(struct walk *w, const struct scenario *s, struct message 
     return room_for(w, why);
 }
 
-static bool record(struct walk *w, struct message *why)
+static bool record(struct walk *w, const struct scenario *scenario, struct message *why)
 {
-    struct result result;
     struct simulation *s = &w->simulation;
     s->threads = 1;
     s->twin = true;
@@ -350,23 +355,24 @@ static bool record(struct walk *w, struct message *why)
     s->trace = w->trace = trace_new(TRACE_VALUES);
     if (w->trace == NULL)
         return refuse(why, "no memory for the steps");
-    if (!simulate(&w->input.problem, s, &result, why))
+    if (!scenario_watch(scenario, &w->input, s, &w->given, why))
         return false;
-    result_free(&result);
     return trace_complete(w->trace) || refuse(why, "no memory for the steps");
 }
 
 bool walk_new(struct walk *w, const struct scenario *s, struct message *why)
 {
-    *w = (struct walk){0};
+    *w = (struct walk){.backward = s->given[OPTION_DO], .given_as = s->value[OPTION_DO]};
     if (!scenario_problem(s, &w->input, why))
         return false;
+    if (w->backward)
+        w->input.figures = NULL; /* they are the forward pass's */
     if (!scenario_simulation(s, &w->input, &w->simulation, why) || !choose_row(w, s, why) ||
-        !record(w, why)) {
+        !record(w, s, why)) {
         walk_free(w);
         return false;
     }
-    w->format = w->simulation.policy.site[SITE_OUT].format;
+    w->format = w->simulation.policy.site[w->backward ? SITE_GRADIENT : SITE_OUT].format;
     if (w->format == FORMAT_EXACT)
         w->format = FORMAT_FP64;
     tell(w);
@@ -377,6 +383,7 @@ void walk_free(struct walk *w)
 {
     if (w->trace != NULL)
         trace_free(w->trace);
+    output_gradient_free(&w->given);
     selection_free(&w->selection);
     scenario_input_free(&w->input);
     free(w->lines);

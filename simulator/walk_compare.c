@@ -41,14 +41,12 @@ int walk_compare(struct walk *w, const struct walk *base)
         bool any = false;
         for (int g = w->steps[n].first; g < w->steps[n].first + w->steps[n].count; g++) {
             const struct walk_group *group = &w->groups[g];
-            const struct event *e = trace_event(w->trace, group->event);
             bool known = group->event < trace_count(base->trace);
             const double *other = known ? trace_values(base->trace, group->event) : NULL;
             for (int i = group->first; i < group->first + group->count; i++) {
                 struct walk_line *line = &w->lines[i];
-                size_t at = (size_t)w->tile_row * e->cols + (size_t)line->col;
                 line->changed = other == NULL || strcmp(walk_number(line->value, 0, 16).text,
-                                                        walk_number(other[at], 0, 16).text) != 0;
+                                                        walk_number(other[line->at], 0, 16).text) != 0;
                 any = any || line->changed;
             }
         }

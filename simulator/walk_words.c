@@ -88,7 +88,7 @@ static const char *merge_equation(const struct walk *w, const struct event *e)
     return NULL;
 }
 
-static const char *tile_equation(const struct walk *w, const struct event *e)
+const char *walk_tile_equation(const struct walk *w, const struct event *e)
 {
     static const char *const equations[STEP_COUNT] = {
 #define STEP(id, label, equation, ...) equation,
@@ -127,6 +127,8 @@ static const char *row_letter(const struct walk *w, const struct event *e, const
         return single ? "v" : "V";
     if (strcmp(letter, "K^T") == 0)
         return single ? "k" : "K^T";
+    if (strcmp(letter, "V^T") == 0)
+        return single ? "v" : "V^T";
     if (strcmp(letter, "m") == 0 && e->step == STEP_EXP && relative_to_tile(&w->simulation))
         return "m_t";
     if (strcmp(letter, "format") == 0)
@@ -159,7 +161,7 @@ void walk_equation(const struct walk *w, size_t event, char *text, size_t room)
     const struct event *e = trace_event(w->trace, event);
     char letter[16];
     text[0] = 0;
-    for (const char *at = tile_equation(w, e); *at != 0;) {
+    for (const char *at = walk_tile_equation(w, e); *at != 0;) {
         at = next_letter(at, letter);
         strncat(text, row_letter(w, e, letter), room - strlen(text) - 1);
     }
@@ -308,10 +310,12 @@ static int put_letter(struct filled *f, const char *letter, const char *rest)
     return 0;
 }
 
-char *walk_substituted(const struct walk *w, size_t event, int col)
+char *walk_substituted(const struct walk *w, size_t event, const struct walk_line *line)
 {
-    struct filled f = {.w = w, .event = event, .e = trace_event(w->trace, event), .col = col};
-    const char *equation = tile_equation(w, f.e), *right = strstr(equation, "= ");
+    struct filled f = {.w = w, .event = event, .e = trace_event(w->trace, event), .col = line->col};
+    if (w->backward)
+        return walk_substituted_backward(w, event, line);
+    const char *equation = walk_tile_equation(w, f.e), *right = strstr(equation, "= ");
     char letter[16];
     if (f.e->step == STEP_COMBINE) { /* sums over all groups: in letters */
         text_append(&f.text, "%s", right != NULL ? right + 2 : equation);

@@ -57,6 +57,8 @@ void finish_dq(struct run *r, struct attention *x, struct tile *dQ, struct tile 
     for (int i = 0; i < query_tiles(x); i++) {
         r->where.i = (uint32_t)i;
         sum_dq(r, x, dQ, room, i, order, dq_order(x, i, order));
+        if (x->choices.dq_copies > 1)
+            note(r, STEP_DQ_COPIES, dQ);
         conclude_dq(r, dQ, scale);
         take_block(r, dS_sum, all_sums, i * x->choices.Br, 0);
         store_query_gradient(r, x, i, dQ, dS_sum);

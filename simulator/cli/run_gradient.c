@@ -145,8 +145,8 @@ static void add_sums(struct report *r, const struct backward_run *x)
         largest = fabs(sum[i]) > largest ? fabs(sum[i]) : largest;
         mean += sum[i] / (double)rows;
     }
-    report_text(r, "sum dS     at most %.3g in size over %s queries, mean %+.3g; exactly 0 without\n"
-                   "           rounding\n",
+    report_text(r, "sum dS     at most %.3g in size over %s queries, mean %+.3g\n"
+                   "           (exactly 0 without rounding)\n",
                 largest, grouped(rows).text, mean);
     json_real(r->json, "max_sum_ds", largest);
     json_real(r->json, "mean_sum_ds", mean);

@@ -21,6 +21,8 @@ static bool one_view(const struct scenario *s, struct message *why)
             return refuse(why, "%s and %s: one is right", first, name);
         first = name;
     }
+    if (s->given[OPTION_BESIDE] && s->given[OPTION_DO])
+        return refuse(why, "--beside and --do: one is right; two forward passes stand side by side");
     bool plays = s->given[OPTION_INTERACTIVE] || s->given[OPTION_QUIZ];
     if (plays && (s->given[OPTION_JSON] || s->given[OPTION_OUTPUT]))
         return refuse(why, "%s is for a terminal; without it %s is right", first,

@@ -158,6 +158,10 @@ void show_answer(struct report *r, const struct walk *w)
 {
     const double(*exact)[2];
     char *words = NULL;
+    if (w->backward) {
+        show_backward_answer(r, w);
+        return;
+    }
     if (w->selection.dims == 0 || walk_last(w, TENSOR_O, &exact) == NULL)
         return;
     struct answer a = find_answer(w, w->selection.dim[0]);
@@ -207,6 +211,11 @@ static int steps_on_the_way(const struct walk *w)
 void show_changed_answer(struct report *r, const struct walk *w)
 {
     char *words = NULL;
+    if (w->backward) {
+        report_text(r, "drift in ulps of %s.\n", format_info(w->format)->name);
+        show_backward_answer(r, w);
+        return;
+    }
     struct answer a = find_answer(w, w->selection.dim[0]);
     int drifted = steps_on_the_way(w);
     bool right = is_rounded(w, &a);
@@ -319,6 +328,10 @@ static void show_divisions(struct report *r, const struct walk *w, const struct 
 void show_meaning(struct report *r, const struct walk *w, const struct scenario *s)
 {
     const double(*exact)[2];
+    if (w->backward)
+        show_backward_meaning(r, w);
+    if (w->backward)
+        return;
     if (w->simulation.is_kernel) { /* its scores may be raw, its L to another base, its groups many */
         report_text(r, "Where the kernel leaves the contracts: flashulp list kernels.\n");
         return;

@@ -135,14 +135,16 @@ void show_header(struct report *r, const struct walk *w)
     const struct problem *p = &w->input.problem;
     bool kernel = w->simulation.is_kernel;
     struct kernel_name name = simulation_name(&w->simulation);
-    const char *source = kernel ? kernel_info(w->simulation.kernel.kernel)->source : a->source;
+    const char *source = kernel        ? kernel_info(w->simulation.kernel.kernel)->source
+                         : w->backward ? "arXiv 2307.08691, Algorithm 2"
+                                       : a->source;
     int tiles = key_tiles(&w->attention);
     struct parts line = {r, 0};
     char *title = NULL, *scale = scale_text(p), text[64];
     bool groups = !kernel && w->simulation.algorithm == ALGORITHM_DECODE;
     int parts = groups ? w->attention.choices.grouping.splits : tiles;
-    text_append(&title, "%.28s   %s on %s %s%s in %s %s%s", last_name(w->input.name),
-                kernel ? name.text : a->title,
+    text_append(&title, "%.28s   %s%s on %s %s%s in %s %s%s", last_name(w->input.name),
+                kernel ? name.text : a->title, w->backward && !kernel ? ", then backward," : "",
                 grouped(w->head.Nk).text, p->scores_given ? "score" : "key",
                 w->head.Nk == 1 ? "" : "s", grouped(parts).text, groups ? "group" : "tile",
                 parts == 1 ? "" : "s");
@@ -159,9 +161,13 @@ void show_header(struct report *r, const struct walk *w)
     add_part(&line, text);
     if (w->simulation.policy.special.how != SPECIAL_CR)
         add_part(&line, special_words(w->simulation.policy.special).text);
+    if (w->backward) {
+        snprintf(text, sizeof text, "dO %.50s", last_name(w->given_as));
+        add_part(&line, text);
+    }
     add_masks(&line, p);
     add_faults(&line, w);
-    report_text(r, "\n%s", w->input.remarks);
+    report_text(r, "\n%s%s", w->input.remarks, w->backward ? w->given.remark : "");
     add_which_row(r, w);
     report_text(r, "drift: (value - exact) in ulps of %s.%s\n\n", format_info(w->format)->name,
                 w->input.figures != NULL ? "   article: = same printed digits" : "");

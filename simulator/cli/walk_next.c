@@ -40,12 +40,54 @@ static void add_next(struct report *r, bool *first, const char *command, const c
     *first = false;
 }
 
+/* The scenario for another verb: without the options that it does not take. */
+static struct scenario as_verb(const struct scenario *s, enum command c)
+{
+    struct scenario other = *s;
+    other.verb = command_info(c)->name;
+    for (int o = 0; o < OPTION_COUNT; o++)
+        other.given[o] = s->given[o] && option_info((enum option)o)->groups & command_info(c)->groups;
+    return other;
+}
+
+static void show_backward_next(struct report *r, const struct walk *w, const struct scenario *s)
+{
+    static const enum option backward[] = {OPTION_DO, OPTION_ATOMIC_SEED, OPTION_DETERMINISTIC};
+    struct scenario forward = *s, exact = as_verb(s, COMMAND_EXACT), check = as_verb(s, COMMAND_RUN);
+    struct scenario bf16 = walk_under_policy(s, policy_name(POLICY_GPU_BF16));
+    bool first = true, narrow = w->simulation.policy.site[SITE_OUT].format != FORMAT_FP32;
+    static const enum option rows[] = {OPTION_BATCH, OPTION_HEADS, OPTION_ROWS, OPTION_DIMS};
+    for (size_t i = 0; i < sizeof backward / sizeof *backward; i++)
+        forward.given[backward[i]] = false;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        exact.given[rows[i]] = check.given[rows[i]] = false;
+    check.given[OPTION_CHECK] = true;
+    const struct {
+        const struct scenario *scenario;
+        bool wanted;
+        const char *words;
+    } next[] = {{&bf16, !narrow && !w->simulation.is_kernel, "in bf16, as GPUs do"},
+                {&exact, true, "the true gradients, certified"},
+                {&check, true, "all of them, judged"},
+                {&forward, !w->simulation.is_kernel, "the forward pass"}};
+    for (size_t i = 0; i < sizeof next / sizeof *next; i++) {
+        char *command = next[i].wanted ? scenario_command(next[i].scenario) : NULL;
+        if (command != NULL)
+            add_next(r, &first, command, next[i].words);
+        free(command);
+    }
+}
+
 void show_next(struct report *r, const struct walk *w, const struct scenario *scenario)
 {
     static const enum option outputs[] = {OPTION_JSON, OPTION_OUTPUT, OPTION_FORCE};
     struct scenario here = *scenario, *s = &here;
     for (size_t i = 0; i < sizeof outputs / sizeof outputs[0]; i++)
         here.given[outputs[i]] = false;
+    if (w->backward) {
+        show_backward_next(r, w, s);
+        return;
+    }
     bool first = true;
     enum example e;
     char words[64] = "in bf16, as GPUs do";

@@ -25,6 +25,9 @@ void show_answer(struct report *r, const struct walk *w);
 void show_changed_answer(struct report *r, const struct walk *w);
 /* What L gives back, how often was divided, names. */
 void show_meaning(struct report *r, const struct walk *w, const struct scenario *s);
+/* The same of a backward walk. */
+void show_backward_answer(struct report *r, const struct walk *w);
+void show_backward_meaning(struct report *r, const struct walk *w);
 /* splitk, splitq: what the warps of the block exchange, call by call. */
 void show_warps(struct report *r, const struct walk *w);
 /* Commands that go on from here. */

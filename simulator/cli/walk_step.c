@@ -50,7 +50,7 @@ static void show_shares(struct report *r, const struct walk *w, const struct wal
     const struct event *e = trace_event(w->trace, g->event);
     if (line->kind != WALK_DRIFT || line->drift == 0)
         return;
-    if (e->worst != (uint32_t)(w->tile_row * (int)e->cols + line->col))
+    if (e->worst != (uint32_t)line->at)
         return;
     struct walk_line own = {.drift = e->local}, rest = {.drift = e->inherited};
     report_text(r, "          %s this step's own rounding, %s inherited",
@@ -65,7 +65,7 @@ static void show_number(struct report *r, const struct walk *w, const struct wal
                         const struct walk_line *line)
 {
     enum format f = value_format(w, g->event, line->value);
-    char bits[128], *numbers = walk_substituted(w, g->event, line->col), *words = NULL;
+    char bits[128], *numbers = walk_substituted(w, g->event, line), *words = NULL;
     bool names_value = strstr(g->equation, "= ") != NULL;
     const char *equal = strchr(g->equation, '=');
     text_append(&words, "%s%s%s", g->equation, names_value ? " = " : "   ", numbers);
@@ -103,6 +103,8 @@ void show_detail(struct report *r, const struct walk *w, const struct walk_step 
     report_text(r, "step %d of %d   %s   ", step->number, w->step_count, walk_label(step->step));
     if (step->tile == WALK_AFTER)
         report_text(r, "after the last tile\n");
+    else if (step->tile == WALK_BEFORE)
+        report_text(r, "before the tiles\n");
     else
         report_text(r, "tile %d of %d\n", step->tile + 1, key_tiles(&w->attention));
     text_append(&about, "%s%s%s", words->meaning, words->names[0] != 0 ? "; also called " : "",
@@ -143,7 +145,7 @@ struct listing {
 static void list_numbers(const struct listing *to, const struct walk_step *step,
                          const struct walk_group *g)
 {
-    int tile = step->tile == WALK_AFTER ? -1 : step->tile + 1;
+    int tile = step->tile < 0 ? -1 : step->tile + 1;
     for (int n = 0; n < g->count; n++) {
         const struct walk_line *line = &to->w->lines[g->first + n];
         if (to->changed && !line->changed)
@@ -153,7 +155,10 @@ static void list_numbers(const struct listing *to, const struct walk_step *step,
                 line->value, line->exact[0] + line->exact[1]);
         if (line->kind == WALK_DRIFT)
             fprintf(to->rows, "%.6g", line->drift);
-        fprintf(to->rows, "\t%s\n", line->figure != NULL ? line->figure : "");
+        fprintf(to->rows, "\t%s", line->figure != NULL ? line->figure : "");
+        if (line->key >= 0)
+            fprintf(to->rows, "\t%lld", (long long)line->key);
+        fputs(to->w->backward && line->key < 0 ? "\t\n" : "\n", to->rows);
     }
 }
 
@@ -164,11 +169,13 @@ static void list_object(const struct listing *to, const struct walk_step *step,
     bool figures = g->count > 0 && to->w->lines[g->first].figure != NULL;
     json_whole(one, "n", step->number);
     json_string(one, "step", walk_label(step->step));
-    json_whole(one, "tile", step->tile == WALK_AFTER ? -1 : step->tile + 1);
+    json_whole(one, "tile", step->tile < 0 ? -1 : step->tile + 1);
     json_string(one, "tensor", symbol(g->tensor));
     json_string(one, "equation", g->equation);
     struct json *column = json_list(one, "column"), *value = json_list(one, "value");
     struct json *exact = json_list(one, "exact"), *drift = json_list(one, "drift");
+    bool keyed = g->count > 0 && to->w->lines[g->first].key >= 0;
+    struct json *key = keyed ? json_list(one, "key") : NULL;
     struct json *article = figures ? json_list(one, "article") : NULL;
     for (int n = 0; n < g->count; n++) {
         const struct walk_line *line = &to->w->lines[g->first + n];
@@ -178,6 +185,8 @@ static void list_object(const struct listing *to, const struct walk_step *step,
         json_real(value, NULL, line->value);
         json_real(exact, NULL, line->exact[0] + line->exact[1]);
         json_real(drift, NULL, line->kind == WALK_DRIFT ? line->drift : NAN);
+        if (keyed)
+            json_whole(key, NULL, line->key);
         if (figures)
             json_string(article, NULL, line->figure != NULL ? line->figure : "");
     }
@@ -224,7 +233,8 @@ void list_steps(struct report *r, const struct walk *w, bool changed)
     if (file_wanted(r->scenario, ".csv") && (to.rows = open_memstream(&r->table, &size)) == NULL)
         abort();
     if (to.rows != NULL)
-        fprintf(to.rows, "n\tstep\ttile\ttensor\tequation\tcolumn\tvalue\texact\tdrift\tarticle\n");
+        fprintf(to.rows, "n\tstep\ttile\ttensor\tequation\tcolumn\tvalue\texact\tdrift\tarticle%s\n",
+                w->backward ? "\tkey" : "");
     list_all(&to);
     if (to.rows != NULL && fclose(to.rows) != 0)
         abort(); /* no memory for the rows */

@@ -29,6 +29,8 @@ static const char *ending_words(const struct walk *w)
 {
     const struct walk_step *last = w->step_count > 0 ? &w->steps[w->step_count - 1] : NULL;
     bool divides = false, before = false;
+    if (w->backward)
+        return "after the last tile, scaled and stored";
     if (w->simulation.is_kernel)
         return "after the last tile of a group";
     if (w->simulation.algorithm == ALGORITHM_DECODE)
@@ -54,8 +56,9 @@ void show_tile(struct report *r, const struct walk *w, int tile)
 {
     const struct problem *p = &w->input.problem;
     char *words = NULL;
-    if (tile == WALK_AFTER) {
-        show_rule(r, ending_words(w));
+    if (tile == WALK_AFTER || tile == WALK_BEFORE) {
+        show_rule(r, tile == WALK_AFTER ? ending_words(w)
+                                        : "before the tiles, from O and L of the forward pass");
         return;
     }
     int64_t first = key_first(&w->attention, tile);
@@ -149,9 +152,15 @@ static void label_line(const struct walk *w, const struct walk_group *g, int n, 
                        size_t room)
 {
     const struct event *e = trace_event(w->trace, g->event);
-    bool keys = g->tensor == TENSOR_S || g->tensor == TENSOR_P;
+    bool keys = g->tensor == TENSOR_S || g->tensor == TENSOR_P || g->tensor == TENSOR_DP ||
+                g->tensor == TENSOR_DS || g->tensor == TENSOR_SLOPE;
     const struct walk_line *line = &w->lines[g->first + n];
     text[0] = 0;
+    if (line->key >= 0 && n > 0) {
+        snprintf(text, room, w->selection.dims > 1 ? "    key %lld column %d" : "    key %lld",
+                 (long long)line->key, line->col);
+        return;
+    }
     bool place = keys && line->col >= key_count(&w->attention, (int)e->j);
     if (n == 0 || (g->count <= 4 && w->lines[g->first].col == 0 && !place))
         return;
@@ -247,8 +256,7 @@ void show_steps(struct report *r, const struct walk *w)
     enum { MOST = 8, FIRST = 3, LAST = 2 };
     int tiles = 0, at = 0, shown_tile = -2, before = -1;
     for (int n = 0; n < w->step_count; n++)
-        tiles +=
-            w->steps[n].tile != WALK_AFTER && (n == 0 || w->steps[n].tile != w->steps[n - 1].tile);
+        tiles += w->steps[n].tile >= 0 && (n == 0 || w->steps[n].tile != w->steps[n - 1].tile);
     show_columns(r, w);
     if (w->simulation.algorithm == ALGORITHM_DECODE && tiles > MOST) {
         show_groups(r, w);
@@ -257,10 +265,9 @@ void show_steps(struct report *r, const struct walk *w)
     for (int n = 0; n < w->step_count; n++) {
         const struct walk_step *step = &w->steps[n];
         bool new_tile = n == 0 || step->tile != shown_tile;
-        at += new_tile && step->tile != WALK_AFTER;
-        bool left_out =
-            tiles > MOST && step->tile != WALK_AFTER && at > FIRST && at <= tiles - LAST;
-        if (new_tile) {
+        at += new_tile && step->tile >= 0;
+        bool left_out = tiles > MOST && step->tile >= 0 && at > FIRST && at <= tiles - LAST;
+        if (new_tile && step->tile != WALK_BEFORE) {
             int next = step->tile == WALK_AFTER ? key_tiles(&w->attention) : step->tile;
             show_hidden_tiles(r, w, before + 1, next - 1);
             before = next;
