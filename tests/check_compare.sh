@@ -310,7 +310,7 @@ refused '--atol x: a number is right' one.npy zero.npy --atol x
 refused '--ulp 0.5: a whole number from 0 to 9223372036854775807 is right' one.npy zero.npy --ulp 0.5
 refused '--dtype fp32: bf16 or fp16, what 16-bit words hold, is right' one.npy zero.npy --dtype fp32
 refused '--layout hbnd: bhnd or bnhd is right' one.npy zero.npy --layout hbnd
-refused '--policy is an option of walk, run, audit and trace, not of compare' one.npy zero.npy --policy fp32
+refused '--policy is an option of walk, run, audit, view and trace, not of compare' one.npy zero.npy --policy fp32
 refused '-o r.txt: the ending says what is written; one of .html, .md, .json, .csv is right' \
     one.npy zero.npy -o r.txt
 refused '-o r.json exists; give --force to replace it' one.npy zero.npy -o r.json

@@ -119,7 +119,7 @@ static const struct {
     {"flashulp run fa2-4 --xyzzy",
      "unknown option --xyzzy; flashulp run --help lists the options"},
     {"flashulp exact fa2-4 --policy fp32",
-     "--policy is an option of walk, run, audit and trace, not of exact"},
+     "--policy is an option of walk, run, audit, view and trace, not of exact"},
     {"flashulp run fa2-4 --digits 3", "--digits is an option of exact, not of run"},
     {"flashulp run fa2-4 --policy", "--policy needs a word after it: NAME"},
     {"flashulp run fa2-4 --causal=yes", "--causal is a switch and takes no value"},
