@@ -66,7 +66,7 @@ matches 'no display: the picture, and the word that it is there' \
     '^no display: .*; the picture is in flashulp-softmax.png$' "$text"
 "$program" view fa2-4 -o end.png
 same 'it is the picture' "$(cmp end.png flashulp-softmax.png 2>&1)" ''
-refused '--scene x: one of softmax, decode, tiles, machine, divergence is right' fa2-4 --scene x
+refused '--scene x: one of softmax, decode, tiles, machine, divergence, warps is right' fa2-4 --scene x
 refused '--theme x: light, dark or projector is right' fa2-4 --theme x
 refused '--size 10x10: WIDTHxHEIGHT in pixels, 320x180 to 16384x16384, is right' fa2-4 --size 10x10 -o c.png
 refused '--at 99: this view has times from 0 to 16' fa2-4 --at 99 -o c.png

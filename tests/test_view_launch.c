@@ -1,4 +1,4 @@
-/* test_view_launch.c: the scenes tiles and machine: published counts, and frames without a fault. */
+/* test_view_launch.c: the scenes tiles, machine and warps: published counts, and frames without a fault. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -34,7 +34,12 @@ static void test_words(void **state)
         {"--scene machine", 60, "A fa1: 32 blocks, a head each; 0.2963 waves of 108; 32 of 108 SMs"},
         {"--scene machine", 60, "B fa2: 2,048 blocks, a row block each; 18.96 waves of 108"},
         {"--scene machine", 10, "30 % of the SMs work"},
-        {"--scene machine --device H200", 60, "waves of 132"}};
+        {"--scene machine --device H200", 60, "waves of 132"},
+        {"--scene warps", 4, "A splitk: 40,960 bytes of Q, K, V loaded, 135,168 bytes of partial "
+                             "results written and 147,456 read, 6 barriers, at 4 of them"},
+        {"--scene warps", 4, "B splitq: 40,960 bytes of Q, K, V loaded, 0 bytes of partial results "
+                             "written and 0 read, 3 barriers, at 0 of them"},
+        {"--scene warps --warps 1", 4, "3 barriers, at 0 of them a warp"}};
     (void)state;
     for (size_t n = 0; n < sizeof rows / sizeof rows[0]; n++) {
         struct view_case c;
@@ -66,9 +71,9 @@ static void check_frames(const struct view_case *c, const struct scene *s, const
 /* Every parameter, both ways; the copied command opens the same scene again. */
 static void test_parameters(void **state)
 {
-    static const char *const words[] = {"--scene tiles", "--scene machine"};
+    static const char *const words[] = {"--scene tiles", "--scene machine", "--scene warps"};
     (void)state;
-    for (size_t i = 0; i < 2; i++) {
+    for (size_t i = 0; i < 3; i++) {
         struct view_case c, again;
         struct parameter p[PARAMETER_MOST];
         struct message why;
@@ -83,9 +88,9 @@ static void test_parameters(void **state)
                 check_frames(&c, &changed, words[i]);
                 changed.kind->close(&changed);
             }
-        char *command = view_command(&c.view, &c.scene, 5);
+        char *command = view_command(&c.view, &c.scene, 4);
         opened(&again, command + strlen("flashulp view "));
-        char *a = view_description(&c.scene, 5), *b = view_description(&again.scene, 5);
+        char *a = view_description(&c.scene, 4), *b = view_description(&again.scene, 4);
         assert_string_equal(a, b);
         free(a);
         free(b);

@@ -288,28 +288,42 @@ static void test_pixels(void **state)
     glyph_cache_free(cache);
 }
 
-/* The picture in README is what the command gives now. */
-static void test_committed_picture(void **state)
+/* The pictures in README and beside it are what the commands give now. */
+static void test_committed_pictures(void **state)
 {
-    struct view_case c;
-    struct image i, committed;
-    struct message why;
+    static const struct {
+        const char *words, *file;
+        double time; /* -1: the end */
+    } rows[] = {{"fa2-4", "softmax", 8.5},
+                {"--scene decode", "decode", -1},
+                {"--scene tiles", "tiles", 8.5},
+                {"--scene machine", "machine", -1},
+                {"--scene divergence", "divergence", -1},
+                {"--scene warps", "warps", -1}};
     struct drawing d = {0};
     struct glyph_cache *cache = glyph_cache_new();
     (void)state;
-    if (!png_read("visualize/pictures/softmax.png", &committed, &why))
-        fail_msg("%s", why.text);
-    opened(&c, "fa2-4");
-    case_draw(&c, 8.5, &d);
-    assert_true(image_new(&i, FRAME_WIDTH, FRAME_HEIGHT));
-    raster_draw(&i, &d, THEME_LIGHT, cache);
-    if (image_digest(&i) != image_digest(&committed))
-        fail_msg("flashulp view fa2-4 --at 8.5 -o visualize/pictures/softmax.png --force is right");
-    image_free(&i);
-    image_free(&committed);
+    for (size_t n = 0; n < sizeof rows / sizeof rows[0]; n++) {
+        char path[64];
+        struct view_case c;
+        struct image i, committed;
+        struct message why;
+        snprintf(path, sizeof path, "visualize/pictures/%s.png", rows[n].file);
+        if (!png_read(path, &committed, &why))
+            fail_msg("%s", why.text);
+        opened(&c, rows[n].words);
+        case_draw(&c, rows[n].time < 0 ? c.scene.moments : rows[n].time, &d);
+        assert_true(image_new(&i, FRAME_WIDTH, FRAME_HEIGHT));
+        raster_draw(&i, &d, THEME_LIGHT, cache);
+        if (image_digest(&i) != image_digest(&committed))
+            fail_msg("flashulp view %s --at %s -o %s --force is right", rows[n].words,
+                     rows[n].time < 0 ? "end" : "8.5", path);
+        image_free(&i);
+        image_free(&committed);
+        case_close(&c);
+    }
     drawing_free(&d);
     glyph_cache_free(cache);
-    case_close(&c);
 }
 
 int main(void)
@@ -319,6 +333,6 @@ int main(void)
         cmocka_unit_test(test_pairing),        cmocka_unit_test(test_marks),
         cmocka_unit_test(test_parameters),     cmocka_unit_test(test_inspection),
         cmocka_unit_test(test_no_faults),      cmocka_unit_test(test_pixels),
-        cmocka_unit_test(test_committed_picture)};
+        cmocka_unit_test(test_committed_pictures)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
