@@ -4,6 +4,7 @@
 #define FLASHULP_GPU_TARGET_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "gpu/kernels/kernels.h"
@@ -28,6 +29,7 @@ struct target_settings {
     uint64_t seed;
     bool blocks_ascend; /* whatever the schedule: for atomic adds */
     bool statistics;    /* count what ordinary accesses do, in watched kernels */
+    size_t lanes;       /* accesses to keep for a trace, in watched kernels; 0: none */
     bool hw;            /* weights by the hardware's 2^x, not by special_poly.h */
     const char *unit;   /* the emulated tensor core, "sm90"; NULL: fp32 chains */
 };
@@ -55,9 +57,12 @@ bool target_configure(const struct target_settings *s, struct message *why);
 struct target_counters {
     uint64_t blocks, threads, switches, barriers, mma, ldmatrix, copies, atomics;
     uint64_t ldmatrix_passes, ldmatrix_ideal, shared_passes, shared_ideal, global_sectors,
-        global_ideal;
+        global_ideal, accesses;
 };
 void target_count(struct target_counters *c);
+/* The accesses kept become the trace's.  False: no memory; a GPU keeps none. */
+struct trace;
+bool target_lanes(struct trace *t);
 /* Waits for what was launched.  False: something went wrong, in words. */
 bool target_finish(struct message *why);
 

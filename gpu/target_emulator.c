@@ -55,6 +55,7 @@ bool target_configure(const struct target_settings *s, struct message *why)
     o.late_copies = s->schedule != SCHEDULE_PLAIN;
     o.detector = s->schedule == SCHEDULE_DETECTOR && !s->statistics;
     o.statistics = s->statistics;
+    o.most_lane_accesses = s->lanes;
     if (s->schedule == SCHEDULE_LATE)
         o.threads = o.blocks = EMULATOR_DESCENDING;
     if (s->schedule == SCHEDULE_RANDOM)
@@ -82,5 +83,10 @@ void target_count(struct target_counters *c)
     *c = (struct target_counters){
         e->blocks,        e->threads,      e->switches,       e->barriers,        e->mma,
         e->ldmatrix,      e->copies,       e->atomics,        e->ldmatrix_passes, e->ldmatrix_ideal,
-        e->shared_passes, e->shared_ideal, e->global_sectors, e->global_ideal};
+        e->shared_passes, e->shared_ideal, e->global_sectors, e->global_ideal,    e->lane_accesses};
+}
+
+bool target_lanes(struct trace *t)
+{
+    return emulator_lanes(t);
 }

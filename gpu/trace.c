@@ -1,10 +1,58 @@
-/* trace.c: `flashulp-gpu trace`: what one kernel did on the emulator, counted. */
+/* trace.c: `flashulp-gpu trace`: what one kernel did on the emulator, counted; with -o FILE every
+   access of every lane, with its file and line, as the LANE chunk of a trace. */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "gpu/gpu.h"
 #include "simulator/report.h"
 #include "simulator/scenario_parts.h"
+#include "simulator/trace.h"
+
+enum { MOST_ACCESSES = 4 << 20 }; /* 48 bytes each */
+
+/* -o FILE and --force, taken out of argv. */
+struct output {
+    const char *path;
+    bool force;
+};
+
+static bool take_output(struct output *o, int *argc, char **argv, struct message *why)
+{
+    int kept = 0;
+    *o = (struct output){NULL, false};
+    for (int i = 0; i < *argc; i++) {
+        if (strcmp(argv[i], "--force") == 0) {
+            o->force = true;
+        } else if (strcmp(argv[i], "-o") != 0) {
+            argv[kept++] = argv[i];
+        } else if (++i < *argc) {
+            o->path = argv[i];
+        } else {
+            return refuse(why, "-o needs a file name, such as lanes.trace");
+        }
+    }
+    *argc = kept;
+    if (o->path == NULL || (strlen(o->path) > 6 && strcmp(strrchr(o->path, 0) - 6, ".trace") == 0))
+        return true;
+    return refuse(why, "-o %.200s: what lanes did is written as a .trace", o->path);
+}
+
+static bool write_lanes(const struct output *o, const struct gpu_pair *p, struct message *why)
+{
+    struct trace *t = trace_new(TRACE_EVENTS);
+    bool ok = t != NULL && target_lanes(t);
+    if (!ok)
+        refuse(why, "%s: not written: no memory for the accesses", o->path);
+    if (ok) {
+        trace_set_meta(t, "kernel", gpu_kernel_info(p->kernel)->name);
+        trace_set_meta(t, "problem", p->input.name);
+        trace_set_meta(t, "device", target_name());
+        ok = trace_write(t, o->path, o->force, why);
+    }
+    trace_free(t);
+    return ok;
+}
 
 static void add_count(struct report *r, const char *key, const char *what, uint64_t n)
 {
@@ -22,15 +70,36 @@ static void add_passes(struct report *r, const char *key, const char *what, uint
     add_count(r, key, line, n);
 }
 
-static bool trace(const struct gpu_words *w, struct report *r, struct message *why)
+static void add_counts(struct report *r, const struct gpu_pair *p, const struct target_counters *c,
+                       uint64_t digest)
+{
+    report_text(r, "%s, %s\n", gpu_kernel_info(p->kernel)->name, p->input.name);
+    add_count(r, "blocks", "thread blocks", c->blocks);
+    add_count(r, "threads", "threads", c->threads);
+    add_count(r, "barriers", "barriers of a block, by warp", c->barriers);
+    add_count(r, "mma", "mma.sync", c->mma);
+    add_count(r, "ldmatrix", "ldmatrix", c->ldmatrix);
+    add_passes(r, "ldmatrix_passes", "  passes over shared memory", c->ldmatrix_passes,
+               c->ldmatrix_ideal);
+    add_count(r, "copies", "cp.async, by lane", c->copies);
+    add_count(r, "atomics", "atomic operations, by lane", c->atomics);
+    add_passes(r, "shared_passes", "other passes over shared memory", c->shared_passes,
+               c->shared_ideal);
+    add_passes(r, "global_sectors", "sectors of global memory", c->global_sectors, c->global_ideal);
+    add_count(r, "switches", "switches between lanes", c->switches);
+    report_text(r, "digest %016llx\n", (unsigned long long)digest);
+}
+
+static bool trace(const struct gpu_words *w, const struct output *to, struct report *r,
+                  struct message *why)
 {
     struct gpu_pair p;
     struct gpu_output o;
     struct target_counters c;
     struct target_settings t = w->target;
     t.statistics = true;
-    t.schedule =
-        SCHEDULE_DETECTOR; /* ordinary accesses are counted by the kernels that report them */
+    t.lanes = to->path != NULL ? MOST_ACCESSES : 0;
+    t.schedule = SCHEDULE_DETECTOR; /* of the kernels that report their accesses */
     if (!target_is_emulator())
         return refuse(
             why,
@@ -39,23 +108,13 @@ static bool trace(const struct gpu_words *w, struct report *r, struct message *w
         return false;
     bool ok = gpu_run_kernel(&p, &t, &o, why);
     target_count(&c);
-    if (ok) {
-        report_text(r, "%s, %s\n", gpu_kernel_info(w->kernel)->name, p.input.name);
-        add_count(r, "blocks", "thread blocks", c.blocks);
-        add_count(r, "threads", "threads", c.threads);
-        add_count(r, "barriers", "barriers of a block, by warp", c.barriers);
-        add_count(r, "mma", "mma.sync", c.mma);
-        add_count(r, "ldmatrix", "ldmatrix", c.ldmatrix);
-        add_passes(r, "ldmatrix_passes", "  passes over shared memory", c.ldmatrix_passes,
-                   c.ldmatrix_ideal);
-        add_count(r, "copies", "cp.async, by lane", c.copies);
-        add_count(r, "atomics", "atomic operations, by lane", c.atomics);
-        add_passes(r, "shared_passes", "other passes over shared memory", c.shared_passes,
-                   c.shared_ideal);
-        add_passes(r, "global_sectors", "sectors of global memory", c.global_sectors,
-                   c.global_ideal);
-        add_count(r, "switches", "switches between lanes", c.switches);
-        report_text(r, "digest %016llx\n", (unsigned long long)gpu_digest(&p, &o));
+    if (ok)
+        add_counts(r, &p, &c, gpu_digest(&p, &o));
+    if (ok && to->path != NULL) {
+        uint64_t kept = c.accesses < MOST_ACCESSES ? c.accesses : MOST_ACCESSES;
+        add_count(r, "accesses", "accesses by lanes", c.accesses);
+        add_count(r, "accesses_written", "  of them written", kept);
+        ok = write_lanes(to, &p, why);
     }
     gpu_output_free(&o);
     gpu_pair_free(&p);
@@ -68,10 +127,11 @@ int verb_trace(int argc, char **argv)
     struct message why;
     struct scenario none = {.verb = "gpu"};
     struct report r;
-    if (!gpu_words_read(&w, argc, argv, &why))
+    struct output to;
+    if (!take_output(&to, &argc, argv, &why) || !gpu_words_read(&w, argc, argv, &why))
         return gpu_refused("trace", &why);
     report_new(&r, &none);
-    bool ok = trace(&w, &r, &why);
+    bool ok = trace(&w, &to, &r, &why);
     char *text = ok && w.json ? json_text(r.json) : NULL;
     if (ok)
         fputs(text != NULL ? text : r.text, stdout);

@@ -62,6 +62,12 @@ done
 said=$("$gpu" trace $problem 1,1,1,64,64,64)
 matches 'trace: swizzled tiles have no bank conflicts' 'passes over shared memory \(x 1\.00 of the least\) +[1-9]' "$said"
 matches 'trace: products' '^  mma\.sync +256$' "$said"
+lanes=$folder/lanes.trace
+said=$("$gpu" trace $problem 1,1,1,64,64,64 -o "$lanes" && head -c 8 "$lanes")
+matches 'trace: every access, written' '^    of them written +[1-9]' "$said"
+matches 'trace: as a trace' '^ULPTRACE' "$said"
+said=$("$gpu" trace $problem 1,1,1,64,64,64 -o lanes.png 2>&1)
+matches 'trace: no picture of lanes' 'lanes.png: what lanes did is written as a .trace$' "$said"
 matches 'bench says that no GPU was asked' '^no GPU was asked' "$(timeout 60 "$gpu" bench 2>&1 | head -n 3)"
 
 "$gpu" run --kernel fa2-bwd $problem 1,2,1,40,50,32 --do random:5 --out "$folder/o.npy" --lse "$folder/l.npy" --dq "$folder/dq.npy" --dk "$folder/dk.npy" --dv "$folder/dv.npy" >/dev/null
