@@ -93,6 +93,7 @@ static void add_siblings(struct report *r, struct json *parts)
         const char *name, *program, *otherwise;
     } siblings[] = {{"viewer", "flashulp-view", "is built where libsdl2-dev and libpng-dev are"},
                     {"gpu", "flashulp-gpu", "is built where a C++ compiler is"},
+                    {"device", "flashulp-gpu-device", "is built by make gpu, where nvcc is"},
                     {"labs", "flashulp-lab", "is built by make"}};
     for (size_t i = 0; i < sizeof siblings / sizeof siblings[0]; i++) {
         char folder[PATH_MAX], path[PATH_MAX + 32], detail[96];
