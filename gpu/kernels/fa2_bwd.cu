@@ -230,8 +230,8 @@ static __global__ void __launch_bounds__(THREADS) dq_kernel(struct backward_args
     if (n >= count)
         return;
     for (int copy = 0; copy < (b.copies > 0 ? b.copies : 1); copy++)
-        sum = __fadd_rn(sum, w.dq[copy * count + n]);
-    b.dq[n] = (uint16_t)pack<HALF>(__fmul_rn(sum, b.a.scale), 0.0f);
+        sum = __fadd_rn(sum, w.dq[copy * count + n]);                   /* DQ_COPIES */
+    b.dq[n] = (uint16_t)pack<HALF>(__fmul_rn(sum, b.a.scale), 0.0f);    /* GRADIENT */
 }
 
 /* One number of dK or dV summed over a key head's query heads, ascending, as stored. */
@@ -241,7 +241,7 @@ static __device__ uint16_t sum_heads(const float *first, int heads, int64_t head
     float sum = first[0];
     for (int h = 1; h < heads; h++)                                     /* GROUP_SUM */
         sum = __fadd_rn(sum, first[h * head_size]);
-    return (uint16_t)pack<HALF>(sum, 0.0f);                             /* GRADIENT */
+    return (uint16_t)pack<HALF>(sum, 0.0f);                             /* GROUP_STORE */
 }
 
 template <int HALF>
