@@ -16,4 +16,6 @@ rule "visualize reaches the simulator through traces, scenarios, tables and sche
 rule "nothing below includes visualize" "reference simulator gpu" '#include "visualize/' '^$'
 rule "SDL.h in one file" visualize '#include <SDL' '^visualize/window\.c$'
 rule "png.h in one file" visualize '#include <png\.h>' '^visualize/picture_png\.c$'
+rule "the emulator takes of the simulator mma, special_poly and trace" gpu/emulator \
+    '#include "simulator/(a|b|cl|co|d|e|f|g|i|k|le|li|ma|o|p|re|run|sc|si|splits|stats|ti|v|wa|wo)|#include "(gpu/[a-z_]+\.h|visualize|lessons|tests)' '^$'
 plan_end
