@@ -32,6 +32,11 @@ static bool refuse_file(struct built *b, const char *format, ...)
     return false;
 }
 
+static const char *source_name(const struct built *b)
+{
+    return b->cuda ? "lab.cu" : "lab.c";
+}
+
 static bool write_in(const struct built *b, const char *name, const void *bytes, size_t size,
                      struct message *why)
 {
@@ -66,8 +71,8 @@ static bool make_folder(struct built *b, struct message *why)
         return refuse(why, "%s: cannot be created", b->folder);
     if (geteuid() == 0 && chown(b->folder, STRANGER, STRANGER) != 0)
         return refuse(why, "%s: cannot be given to user %d", b->folder, STRANGER);
-    return copy_shipped(b, "lab.h", why) && copy_shipped(b, "driver.h", why) &&
-           copy_shipped(b, "driver.c", why);
+    return (!b->cuda || copy_shipped(b, "lab.cuh", why)) && copy_shipped(b, "lab.h", why) &&
+           copy_shipped(b, "driver.h", why) && copy_shipped(b, "driver.c", why);
 }
 
 static int remove_one(const char *path, const struct stat *s, int kind, struct FTW *at)
@@ -95,9 +100,9 @@ static bool run_compiler(const struct built *b, const char *arguments, struct pr
                             .file_bytes = LARGEST_TEXT,
                             .print_bytes = LARGEST_FILE,
                             .address_space = true,
-                            .stranger = true};
+                            .stranger = !b->cuda}; /* the emulator lies where only we may read */
     char *command = NULL;
-    text_append(&command, "LC_ALL=C TMPDIR=. ${CC:-cc} -std=gnu11 %s", arguments);
+    text_append(&command, "LC_ALL=C TMPDIR=. %s", arguments);
     char *argv[] = {"/bin/sh", "-c", command, NULL};
     bool started = process_start(p, &limits, argv, why);
     if (started)
@@ -133,8 +138,9 @@ static void first_error(const struct lab *lab, struct built *b, const struct pro
     const char *line = error;
     while (line > p->said && line[-1] != '\n')
         line--;
-    const char *number = strstr(line, "lab.c:");
-    refuse_file(b, "line %d: %.*s", number != NULL && number < error ? atoi(number + 6) : 0,
+    const char *number = strstr(line, source_name(b));
+    refuse_file(b, "line %d: %.*s",
+                number != NULL && number < error ? atoi(number + strlen(source_name(b)) + 1) : 0,
                 (int)strcspn(error + 7, "\n"), error + 7);
 }
 
@@ -171,6 +177,14 @@ static bool read_marker(const char *text, struct marker *m)
     return true;
 }
 
+/* lab.h, in CUDA also the emulator's headers. */
+static bool is_ours(const struct built *b, const char *name)
+{
+    name += strncmp(name, "./", 2) == 0 ? 2 : 0;
+    return strcmp(name, "lab.h") == 0 ||
+           (b->cuda && (strcmp(name, "lab.cuh") == 0 || strstr(name, "/gpu/emulator/") != NULL));
+}
+
 /* The word `asm` outside of strings and comments of one line. */
 static bool has_assembly(const char *line)
 {
@@ -198,8 +212,7 @@ static bool has_assembly(const char *line)
 /* The next marker decides where we are: the student's own text, lab.h, or the C library. */
 static bool enter(struct built *b, const struct marker *m, int line, bool *own, int *begun)
 {
-    bool file = strcmp(m->name, "lab.c") == 0,
-         ours = strcmp(m->name, "lab.h") == 0 || strcmp(m->name, "./lab.h") == 0;
+    bool file = strcmp(m->name, source_name(b)) == 0, ours = is_ours(b, m->name);
     if (*begun < 2) { /* the compiler's own names come first */
         *begun = m->name[0] == '<' ? 1 : *begun == 1 && file ? 2 : *begun;
         *own = *begun == 2;
@@ -257,28 +270,117 @@ static bool read_preprocessed(struct built *b, struct message *why)
     return true;
 }
 
+static void append_steps(char **to, const struct lab *lab)
+{
+    text_append(to, " '-DSTEPS=");
+    for (int i = 0; i < MAX_STEPS && lab->steps[i] != NULL; i++)
+        text_append(to, "STEP(%s) ", lab->steps[i]);
+    text_append(to, "'");
+}
+
+/* The folder above lessons/, where the emulator's headers are, and that of its library. */
+static bool emulator_places(char **root, char **library, struct message *why)
+{
+    char folder[4096];
+    *library = NULL;
+    *root = shipped_file(SHIPPED_LESSONS, "../gpu/emulator/prims_emu.h", why);
+    program_folder(folder);
+    text_append(library, "%s/libemulator.a", folder);
+    bool ok = *root != NULL && access(*library, R_OK) == 0;
+    if (ok) {
+        (*root)[strlen(*root) - strlen("/gpu/emulator/prims_emu.h")] = 0;
+        (*library)[strlen(*library) - strlen("/libemulator.a")] = 0;
+        return true;
+    }
+    free(*root);
+    free(*library);
+    return refuse(why, "CUDA labs run where the emulator was built: in the source tree, by make");
+}
+
+static bool compile_cuda(const struct lab *lab, struct built *b, struct process *p,
+                         struct message *why)
+{
+    static const char flags[] = "-std=c++17 -O1 -g -ffp-contract=off -fno-exceptions -fno-rtti "
+                                "-fsanitize=thread -fno-pie";
+    char *root, *library, *command = NULL;
+    if (!emulator_places(&root, &library, why))
+        return false;
+    text_append(&command,
+                "${CXX:-c++} -x c++ %s -DFLASHULP_EMULATED -DFLASHULP_CHECKED -I. -I'%s' -E lab.cu "
+                "-o lab.i",
+                flags, root);
+    bool ok = run_compiler(b, command, p, why);
+    if (ok && p->ending == ENDING_EXIT && p->code == 0)
+        ok = read_preprocessed(b, why) || b->sentence[0] != 0;
+    free(command);
+    command = NULL;
+    if (ok && b->ok && p->ending == ENDING_EXIT && p->code == 0) {
+        text_append(&command,
+                    "${CXX:-c++} %s -c -x c++-cpp-output lab.i -o lab.o && ${CC:-cc} "
+                    "-std=gnu11 -O1 -g -no-pie -fno-pie -DEMULATED -I. -I'%s' driver.c "
+                    "lab.o '%s/libemulator.a' '%s/libflashulp.a' -lmpfr -lgmp -lcjson "
+                    "-lm -pthread -o lab",
+                    flags, root, library, library);
+        append_steps(&command, lab);
+        ok = run_compiler(b, command, p, why);
+    }
+    free(command);
+    free(root);
+    free(library);
+    return ok;
+}
+
+static bool compile_c(const struct lab *lab, struct built *b, struct process *p,
+                      struct message *why)
+{
+    static const char cc[] = "${CC:-cc} -std=gnu11";
+    char *command = NULL;
+    text_append(&command, "%s -E lab.c -o lab.i", cc);
+    bool ok = run_compiler(b, command, p, why);
+    if (ok && p->ending == ENDING_EXIT && p->code == 0)
+        ok = read_preprocessed(b, why) || b->sentence[0] != 0;
+    free(command);
+    command = NULL;
+    if (ok && b->ok && p->ending == ENDING_EXIT && p->code == 0) {
+        text_append(&command,
+                    "%s -O1 -g -fno-pie -no-pie -ffp-contract=off "
+                    "-Werror=implicit-function-declaration -x cpp-output lab.i -x c driver.c",
+                    cc);
+        append_steps(&command, lab);
+        text_append(&command, " -lm -o lab");
+        ok = run_compiler(b, command, p, why);
+    }
+    free(command);
+    return ok;
+}
+
 static bool compile(const struct lab *lab, struct built *b, struct message *why)
 {
     struct process p;
-    char *arguments = NULL;
-    if (!run_compiler(b, "-E lab.c -o lab.i", &p, why))
+    if (!(b->cuda ? compile_cuda : compile_c)(lab, b, &p, why))
         return false;
-    if (p.ending != ENDING_EXIT || p.code != 0) {
+    if (b->ok && (p.ending != ENDING_EXIT || p.code != 0))
         first_error(lab, b, &p);
-        return true;
-    }
-    if (!read_preprocessed(b, why) || !b->ok)
-        return b->sentence[0] != 0;
-    text_append(&arguments, "-O1 -g -fno-pie -no-pie -ffp-contract=off "
-                            "-Werror=implicit-function-declaration -x cpp-output lab.i -x c "
-                            "driver.c '-DSTEPS=");
+    return true;
+}
+
+/* The student's text; in CUDA also what launches each kernel, behind it. */
+static bool write_source(const struct lab *lab, const struct built *b, const unsigned char *text,
+                         size_t size, struct message *why)
+{
+    char *launches = NULL;
+    if (!b->cuda)
+        return write_in(b, source_name(b), text, size, why);
+    if (strstr((const char *)text, "emulator_") != NULL)
+        return write_in(b, source_name(b), "#error emulator_ names are the grader's", 39, why);
+    text_append(&launches, "%.*s\n", (int)size, (const char *)text);
     for (int i = 0; i < MAX_STEPS && lab->steps[i] != NULL; i++)
-        text_append(&arguments, "STEP(%s) ", lab->steps[i]);
-    text_append(&arguments, "' -lm -o lab");
-    bool ok = run_compiler(b, arguments, &p, why);
-    if (ok && (p.ending != ENDING_EXIT || p.code != 0))
-        first_error(lab, b, &p);
-    free(arguments);
+        text_append(&launches,
+                    "extern \"C\" void launch_%s(struct state *s) { LAUNCH(%s, s->rows, "
+                    "%d, 0, s); }\n",
+                    lab->steps[i], lab->steps[i], lab->threads);
+    bool ok = write_in(b, source_name(b), launches, strlen(launches), why);
+    free(launches);
     return ok;
 }
 
@@ -286,10 +388,10 @@ bool build_lab(const struct lab *lab, const char *path, struct built *b, struct 
 {
     unsigned char *text;
     size_t size;
-    *b = (struct built){.ok = true};
+    *b = (struct built){.ok = true, .cuda = lab->threads > 0};
     if (!file_read(path, LARGEST_FILE, &text, &size, why))
         return false;
-    bool ok = make_folder(b, why) && write_in(b, "lab.c", text, size, why) && compile(lab, b, why);
+    bool ok = make_folder(b, why) && write_source(lab, b, text, size, why) && compile(lab, b, why);
     free(text);
     if (!ok)
         built_remove(b);

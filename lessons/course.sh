@@ -46,7 +46,7 @@ if [ -n "$roster" ]; then
         case $id in '') continue ;; *[!A-Za-z0-9._-]*) refuse "roster: '$id': letters, digits, . _ - are right" ;; esac
         mkdir -p "$out/copies/$id"
         for lab in $labs; do
-            "$build/flashulp" lab "$lab" --stub --conf "$conf" --student "$id" >"$out/copies/$id/lab-$lab.c"
+            "$build/flashulp" lab "$lab" --stub --conf "$conf" --student "$id" >"$out/copies/$id/$(basename lessons/"$lab"-*/lab.c* | sed "s/lab/lab-$lab/")"
         done
     done <"$roster"
 fi

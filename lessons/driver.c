@@ -11,18 +11,28 @@
 
 #include "driver.h"
 
-#define STEP(name) void name(struct state *s);
+#ifdef EMULATED /* the kernels' launchers */
+#include <stdio.h>
+
+#include "gpu/emulator/emulator.h"
+#define NAME(name) launch_##name
+#else
+#define NAME(name) name
+#endif
+#define STEP(name) void NAME(name)(struct state * s);
 STEPS
 #undef STEP
 
 static void (*const steps[])(struct state *s) = {
-#define STEP(name) name,
+#define STEP(name) NAME(name),
     STEPS
 #undef STEP
 };
 
 static struct exchange now;
+#ifndef EMULATED
 static char stack[1 << 16];
+#endif
 
 static int all(ssize_t (*move)(int, void *, size_t), int fd, void *bytes, size_t count)
 {
@@ -40,6 +50,7 @@ static ssize_t send_bytes(int fd, void *bytes, size_t count)
     return write(fd, bytes, count);
 }
 
+#ifndef EMULATED
 static void crashed(int number)
 {
 #ifdef __GLIBC__
@@ -49,8 +60,34 @@ static void crashed(int number)
     signal(number, SIG_DFL);
     raise(number);
 }
+#endif
 
-int main(void)
+#ifdef EMULATED
+static void prepare(void)
+{
+}
+
+/* A launch always returns; what it did wrong is a report. */
+static void run_step(void)
+{
+    static const enum emulator_order orders[] = {EMULATOR_ASCENDING, EMULATOR_DESCENDING,
+                                                 EMULATOR_RANDOM};
+    struct emulator_options o = emulator_defaults();
+    o.detector = true;
+    o.threads = o.blocks = orders[now.state.order % 3];
+    o.seed = now.ticket;
+    o.stuck_seconds = 1;
+    emulator_configure(&o);
+    emulator_reset();
+    steps[now.step](&now.state);
+    now.report[0] = 0;
+    if (emulator_reports() == 0)
+        return;
+    const struct emulator_report *r = emulator_report(0);
+    snprintf(now.report, sizeof now.report, "%.*s", (int)strcspn(r->text, "\n"), r->text);
+}
+#else
+static void prepare(void)
 {
     static const int signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
     sigaltstack(&(stack_t){.ss_sp = stack, .ss_size = sizeof stack}, NULL);
@@ -62,10 +99,21 @@ int main(void)
 #ifdef __GLIBC__
     backtrace((void *[1]){0}, 1); /* loads what it needs before memory is tight */
 #endif
+}
+
+static void run_step(void)
+{
+    steps[now.step](&now.state);
+}
+#endif
+
+int main(void)
+{
+    prepare();
     while (all(read, 3, &now, sizeof now)) {
         if (now.step >= sizeof steps / sizeof steps[0])
             return 3;
-        steps[now.step](&now.state);
+        run_step();
         if (!all(send_bytes, 4, &now, sizeof now))
             return 3;
     }

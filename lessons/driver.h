@@ -9,6 +9,7 @@ struct exchange {
     uint32_t step;   /* which function */
     uint32_t ticket; /* comes back as it was */
     struct state state;
+    char report[256]; /* CUDA: the first thing that the emulator saw go wrong, or empty */
 };
 
 #endif

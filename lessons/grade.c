@@ -187,7 +187,7 @@ static bool start(struct grading *g)
     struct message why;
     struct limits limits = {.folder = g->built->folder,
                             .seconds = SECONDS,
-                            .memory = 256ll * MEBI,
+                            .memory = (g->built->cuda ? 4096ll : 256ll) * MEBI,
                             .file_bytes = 0,
                             .print_bytes = MEBI,
                             .address_space = true,
@@ -273,6 +273,11 @@ bool call(struct grading *g, int step, struct state *s)
         wrong(g, "what came back on descriptor 4 is not the answer to %s", g->lab->steps[step]);
         process_kill(&g->process);
         g->running = false;
+        return false;
+    }
+    back.report[sizeof back.report - 1] = 0;
+    if (g->watched && back.report[0] != 0) {
+        wrong(g, "%s", back.report);
         return false;
     }
     *s = back.state;

@@ -45,6 +45,7 @@ struct lab {
     const char *steps[MAX_STEPS]; /* the functions a file defines */
     uint32_t writes[MAX_STEPS];   /* the fields each may change */
     unsigned knobs;
+    int threads; /* of a block: the file is CUDA, its steps kernels of a block for each row; 0: C */
     struct property properties[MAX_PROPERTIES]; /* those without a name are not there */
 };
 /* The n-th lab, NULL behind the last; by number ("7", "07") or folder's name, or a sentence. */
@@ -56,6 +57,7 @@ int lab_points(const struct lab *lab);
 struct built {
     char folder[256]; /* where it was built; removed by built_remove */
     bool ok;
+    bool cuda;
     char sentence[320]; /* why it is not ok: the compiler's first error, or what is not allowed */
 };
 /* Preprocesses, checks what was included, compiles, links.  False: the grader itself is at
@@ -74,6 +76,7 @@ struct grading {
     const struct built *built;
     struct process process;
     bool running;
+    bool watched; /* what the emulator's detector reports makes a call fail */
     int restarts;
     double spent; /* seconds of processes that ended before their time */
     uint64_t random;

@@ -25,7 +25,7 @@ struct state {
     /* The mask: causal; left and right of a window, -1 unlimited. */
     int causal, left, right;
     /* Answers that are one number; sizes of lists. */
-    int answer, parts, count;
+    int answer, parts, count, order;
     float scale;
 
     float Q[MAX_ROWS][MAX_DIM], K[MAX_KEYS][MAX_DIM], V[MAX_KEYS][MAX_DIM];

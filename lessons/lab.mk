@@ -5,7 +5,7 @@ $(B)/flashulp-lab: $(LAB_OBJ) $(B)/libflashulp.a
 	$(CC) $(ALL) -o $@ $^ $(LDLIBS)
 ## make lab-07     grade FILE=fa2.c
 lab-%: all
-	@$(B)/flashulp lab $* $(or $(FILE),$(wildcard lessons/$*-*/lab.c))
+	@$(B)/flashulp lab $* $(or $(FILE),$(wildcard lessons/$*-*/lab.c*))
 ## make course     OUT=DIR CONF=course.ini: students' tree, their copies, Gradescope zips
 course: all
 	@lessons/course.sh $(B) "$(OUT)" "$(CONF)"

@@ -71,7 +71,7 @@ put 644 "$work/flashulp.pc" lib/pkgconfig/flashulp.pc
 for file in minilm-layer0.safetensors minilm-layer4.safetensors paragraph.txt README.md LICENSE-minilm; do
     put 644 "tests/data/$file" "share/flashulp/data/$file"
 done
-for file in lessons/*/README.md lessons/*/*.svg lessons/*/lab.c lessons/lab.h lessons/driver.[ch]; do
+for file in lessons/*/README.md lessons/*/*.svg lessons/*/lab.c lessons/*/lab.cu lessons/lab.cuh lessons/lab.h lessons/driver.[ch]; do
     put 644 "$file" "share/flashulp/$file"
 done
 put 644 LICENSE share/flashulp/LICENSE

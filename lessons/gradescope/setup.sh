@@ -5,13 +5,15 @@ root=${AUTOGRADER:-/autograder}
 chmod 700 "$root/source"
 if [ -z "$AUTOGRADER_BUILT" ]; then
     apt-get update
-    apt-get install -y build-essential pkg-config libmpfr-dev libgsl-dev libcjson-dev
+    apt-get install -y build-essential g++ pkg-config libmpfr-dev libgsl-dev libcjson-dev
 fi
 mkdir -p "$root/source/flashulp"
 tar -xzf "$root/source/flashulp.tar.gz" -C "$root/source/flashulp"
 if [ -z "$AUTOGRADER_BUILT" ]; then
-    make -s -j2 -C "$root/source/flashulp" build/flashulp build/flashulp-lab
+    make -s -j2 -C "$root/source/flashulp" build/flashulp build/flashulp-lab build/libemulator.a
 else # a test on this machine: programs that are built already
     mkdir -p "$root/source/flashulp/build"
-    cp "$AUTOGRADER_BUILT/flashulp" "$AUTOGRADER_BUILT/flashulp-lab" "$root/source/flashulp/build/"
+    for file in flashulp flashulp-lab libemulator.a libflashulp.a; do
+        cp "$AUTOGRADER_BUILT/$file" "$root/source/flashulp/build/"
+    done
 fi

@@ -1,0 +1,88 @@
+/* check.c: lab 20, a softmax by the threads of a block, on the emulator, watched by its
+   detector. */
+#include "lessons/grade.h"
+
+enum { VALUES = 1, SUMS = 2 };
+
+static void judge(struct grading *g, const struct state *s, int what)
+{
+    for (int r = 0; r < s->rows; r++) {
+        double m = -INFINITY, l = 0;
+        for (int c = 0; c < s->keys; c++)
+            m = fmax(m, (double)s->S[r][c]);
+        for (int c = 0; c < s->keys; c++)
+            l += exp((double)s->S[r][c] - m);
+        if (what & SUMS) {
+            if (s->keys > 32 / 2 && near(s->l[r], l / 2, 0))
+                wrong(g, "l[%d] is half of what it should be: one warp's part is missing", r);
+            expect(g, entry_name("m", r, -1).text, s->m[r], m, 0);
+            expect(g, entry_name("l", r, -1).text, s->l[r], l, 0);
+        }
+        for (int c = 0; c < s->keys && (what & VALUES) && !failed(g); c++)
+            expect(g, entry_name("P", r, c).text, s->P[r][c], exp((double)s->S[r][c] - m) / l,
+                   0.05);
+    }
+}
+
+/* order: how threads are taken, 0 ascending, 1 descending, 2 at random. */
+static void softmax(struct grading *g, int rows, int keys, int order, int what, bool watched)
+{
+    struct state s;
+    fresh(&s, rows, keys, 1);
+    s.order = order;
+    draw_scores(g, &s);
+    static const char *const words[] = {"ascending", "descending", "random"};
+    at(g, "%d rows, %d keys, threads %s", rows, keys, words[order]);
+    g->watched = watched;
+    if (call(g, 0, &s))
+        judge(g, &s, what);
+    g->watched = false;
+}
+
+static void sums(struct grading *g)
+{
+    softmax(g, 2, 32, 0, SUMS, false);
+}
+
+static void weights(struct grading *g)
+{
+    softmax(g, 3, 32, 0, VALUES, false);
+}
+
+static void any_keys(struct grading *g)
+{
+    softmax(g, 2, 1, 0, VALUES | SUMS, false);
+    softmax(g, 2, 19, 0, VALUES | SUMS, false);
+}
+
+static void orders(struct grading *g)
+{
+    softmax(g, 2, 32, 1, VALUES | SUMS, false);
+    softmax(g, 2, 27, 2, VALUES | SUMS, false);
+}
+
+static void races(struct grading *g)
+{
+    softmax(g, 2, 32, 0, 0, true);
+    softmax(g, 1, 7, 1, VALUES | SUMS, true);
+}
+
+static void hidden(struct grading *g)
+{
+    for (int i = 0; i < 3; i++)
+        softmax(g, draw_between(g, 1, MAX_ROWS), draw_between(g, 1, MAX_KEYS), i, VALUES | SUMS,
+                true);
+}
+
+const struct lab lab_cuda = {.number = "20",
+                             .folder = "cuda",
+                             .title = "A softmax by the threads of a block (CUDA)",
+                             .steps = {"softmax_rows"},
+                             .writes = {WRITES(m) | WRITES(l) | WRITES(P)},
+                             .threads = 64,
+                             .properties = {{"m and l", 2, sums, false},
+                                            {"P", 2, weights, false},
+                                            {"any number of keys", 1, any_keys, false},
+                                            {"any order of threads", 2, orders, false},
+                                            {"no race, no stray access", 2, races, false},
+                                            {"hidden, 3 cases", 1, hidden, true}}};
