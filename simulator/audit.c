@@ -162,7 +162,7 @@ bool audit_new(struct audit *a, const struct scenario *s, struct message *why)
     return audit_read_runs(a, why);
 }
 
-static void run_free_all(struct audit_run *run)
+void audit_run_free(struct audit_run *run)
 {
     free(run->name);
     free(run->what);
@@ -182,7 +182,7 @@ static void run_free_all(struct audit_run *run)
 void audit_free(struct audit *a)
 {
     for (int n = 0; n < a->runs; n++)
-        run_free_all(&a->run[n]);
+        audit_run_free(&a->run[n]);
     free(a->run);
     free(a->defaults);
     free(a->truth);

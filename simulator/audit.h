@@ -137,15 +137,30 @@ char *audit_divergence(const struct audit *a, int x, int y);
 
 /* The map of all runs' outputs; and, where all are models, of their values before OUT, since
    outputs less than an ulp apart look farther apart once they are rounded. */
+struct audit_range {
+    double low[MAP_MOST][MAP_MOST], high[MAP_MOST][MAP_MOST];
+    double exact_low[MAP_MOST], exact_high[MAP_MOST];
+};
+/* Kernels have switches whose value on a GPU is not established, and how a GPU computes exp is not
+   either: each run is made under every setting of its own, at most AUDIT_MOST_SETTINGS in all, or
+   under each switch's values alone.  Two runs of one kernel have the same setting. */
+enum { AUDIT_MOST_SETTINGS = 40 };
 struct audit_map {
     struct map stored, before;
     bool has_before;
+    struct audit_range range[2]; /* of the stored values; of those before OUT */
+    int settings[MAP_MOST];      /* of a run, its own included; 1: nothing is open, or not tried */
+    char open[MAP_MOST][96];     /* "sum-update, division, exp" */
+    int points;                  /* the other settings in the planes */
+    int point_run[AUDIT_MOST_SETTINGS];
+    double point[2][AUDIT_MOST_SETTINGS][2];
+    bool not_tried; /* too much work */
     /* Two runs are alike, but only as far as the models go: what is not established might tell them
        apart. */
     bool cannot_tell[MAP_MOST][MAP_MOST];
 };
 /* --centre is read here.  There are at least two runs. */
-bool audit_map(const struct audit *a, struct audit_map *m, struct message *why);
+bool audit_map(struct audit *a, struct audit_map *m, struct message *why);
 
 /* "[0,3,0,17]": where element i of the selection lies in O. */
 struct audit_place {

@@ -32,8 +32,9 @@ static void find_doubts(const struct audit *a, struct audit_map *m)
         for (int j = 0; j < i; j++) {
             const struct audit_run *one = &a->run[i], *two = &a->run[j];
             bool models = !one->measured && !two->measured;
-            m->cannot_tell[i][j] = m->cannot_tell[j][i] =
-                models && (leaves_open(one) || leaves_open(two)) && audit_pair(a, i, j).differ == 0;
+            bool alike = audit_pair(a, i, j).differ == 0, open = leaves_open(one) || leaves_open(two);
+            bool may_be = m->range[0].low[i][j] == 0 && m->range[0].high[i][j] > 0;
+            m->cannot_tell[i][j] = m->cannot_tell[j][i] = models && ((open && alike) || may_be);
         }
 }
 
@@ -45,7 +46,7 @@ static void measure(const struct audit *a, struct map *m, const double *const *r
     map_finish(m);
 }
 
-bool audit_map(const struct audit *a, struct audit_map *m, struct message *why)
+bool audit_map(struct audit *a, struct audit_map *m, struct message *why)
 {
     _Static_assert(sizeof(struct truth) == sizeof(double[2]), "a true value is two doubles");
     _Static_assert((int)AUDIT_MOST_RUNS == (int)MAP_MOST, "every run has a place");
@@ -71,7 +72,9 @@ bool audit_map(const struct audit *a, struct audit_map *m, struct message *why)
     measure(a, &m->stored, stored, unit, kind);
     if (m->has_before)
         measure(a, &m->before, before, unit, kind);
-    find_doubts(a, m);
+    bool ok = audit_ranges(a, unit, m, why);
+    if (ok)
+        find_doubts(a, m);
     free(unit);
-    return true;
+    return ok;
 }

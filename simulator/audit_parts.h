@@ -26,6 +26,7 @@ bool audit_replayed_dump(struct audit *a, struct audit_run *run, const char *pat
 /* The path of the capture that the problem came from, malloc'ed, or NULL. */
 char *audit_capture_path(const struct scenario *s);
 
+void audit_run_free(struct audit_run *run);
 /* Runs a model: O, before, digest. */
 bool audit_simulate(struct audit *a, struct audit_run *run, struct message *why);
 
@@ -40,6 +41,9 @@ void audit_model_budget(const struct audit_run *run, struct rounding_budget *bud
 
 /* Of any kernel with 16-bit weights and partial outputs on a tensor core. */
 struct rounding_budget audit_any_budget(const struct problem *p);
+
+/* Distances under every setting of what is not established; cannot_tell where one is 0. */
+bool audit_ranges(struct audit *a, const double *unit, struct audit_map *m, struct message *why);
 
 /* Work for several threads: `work` is called for every i below count, once each. */
 struct audit_work {

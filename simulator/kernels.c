@@ -50,6 +50,18 @@ const struct kernel_info *kernel_info(enum kernel k)
     return &kernels[k];
 }
 
+bool kernel_option_open(const struct kernel_choice *c, enum kernel_option o)
+{
+    static const char *const open[KERNEL_OPTION_COUNT] = {
+#define KERNEL_OPEN(kernel, id, version) [KERNEL_OPTION_##kernel##_##id] = version,
+#include "simulator/kernels.def"
+#undef KERNEL_OPEN
+    };
+    const char *meaning, *version = kernel_version(c->kernel, c->version, &meaning);
+    return options[o].kernel == c->kernel && open[o] != NULL &&
+           (open[o][0] == 0 || (version != NULL && strcmp(version, open[o]) == 0));
+}
+
 const struct kernel_option_info *kernel_option_info(enum kernel_option o)
 {
     return &options[o];

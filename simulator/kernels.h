@@ -102,6 +102,8 @@ struct kernel_name {
 };
 struct kernel_name kernel_name(const struct kernel_choice *c);
 
+/* A switch of this kernel of which it is not established how a GPU has it? */
+bool kernel_option_open(const struct kernel_choice *c, enum kernel_option o);
 /* Does the kernel take this problem, whose Q, K, V hold `element`?  Otherwise what it takes. */
 bool kernel_takes(const struct kernel_choice *c, const struct problem *p, enum format element,
                   struct message *why);

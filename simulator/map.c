@@ -234,3 +234,22 @@ void map_finish(struct map *m)
     m->axes = 0;
     find_plane(m);
 }
+
+/* Its inner products with the runs, b_i = (d_i^2 - d(i)^2) / 2 and a constant, which the centred
+   coordinates drop, projected: the least squares of sum w (x_i x + y_i y - b_i)^2. */
+void map_place(const struct map *m, const double *to_runs, double *x, double *y)
+{
+    double xx = 0, xy = 0, yy = 0, bx = 0, by = 0;
+    for (int i = 0; i < m->count; i++) {
+        double b = (square(m->to_centre[i]) - square(to_runs[i])) / 2, w = m->weight[i];
+        xx += w * square(m->x[i]);
+        xy += w * m->x[i] * m->y[i];
+        yy += w * square(m->y[i]);
+        bx += w * b * m->x[i];
+        by += w * b * m->y[i];
+    }
+    double whole = xx * yy - xy * xy;
+    bool plane = whole > 1e-18 * square(xx + yy), line = !plane && xx + yy > 0;
+    *x = plane ? (yy * bx - xy * by) / whole : line && xx > 0 ? bx / xx : 0;
+    *y = plane ? (xx * by - xy * bx) / whole : 0;
+}

@@ -41,5 +41,7 @@ void map_measure(struct map *m, int count, const double *const *runs, const doub
                  const double *unit, int64_t n);
 /* Everything that follows from weights and distances. */
 void map_finish(struct map *m);
+/* Where a supplementary point lies in the plane, from its distances to the runs. */
+void map_place(const struct map *m, const double *to_runs, double *x, double *y);
 
 #endif

@@ -55,7 +55,7 @@ void page_roof(struct page_block *rooflines, double peak, double bandwidth, doub
 
 /* A figure of points in a plane, on one scale; labels stand beside them, and in a list where there
    are no pictures. */
-enum page_mark { PAGE_RUN, PAGE_CENTRE, PAGE_EXACT };
+enum page_mark { PAGE_RUN, PAGE_CENTRE, PAGE_EXACT, PAGE_SETTING };
 struct page_block *page_map(struct page *p, const char *caption);
 void page_point(struct page_block *map, enum page_mark mark, double x, double y,
                 const char *format, ...) PAGE_FORMAT(5);

@@ -42,6 +42,10 @@ static void draw_mark(FILE *out, enum page_mark mark, double x, double y)
 {
     if (mark == PAGE_RUN)
         fprintf(out, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"5\" fill=\"#3b76c4\"/>\n", x, y);
+    else if (mark == PAGE_SETTING) /* of a run, otherwise set */
+        fprintf(out,
+                "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"3\" stroke=\"#3b76c4\" fill=\"none\"/>\n", x,
+                y);
     else if (mark == PAGE_CENTRE)
         fprintf(out,
                 "<path d=\"M%.1f %.1fh12m-6 -6v12\" stroke=\"#888\" stroke-width=\"2\" "
@@ -107,6 +111,9 @@ void page_draw_map(FILE *out, const struct page_block *b)
     }
     for (int64_t i = 0; i < points; i++) {
         struct label *l = &label[points + i];
+        *l = label[i];
+        if (b->cell[i][0] == 0)
+            continue;
         *l = (struct label){label[i].x + 16, label[i].y, 7.5 * (double)strlen(b->cell[i])};
         l->y = free_line(label, points + i, *l);
         fprintf(out, "<text x=\"%.1f\" y=\"%.1f\">", l->x, l->y);

@@ -124,6 +124,32 @@ refused '--centre x: kernels or runs is right' cap.safetensors --runs fa2 --cent
 "$program" audit p1 --runs 'fa2,file:<b>&.npy' -o bad.html >/dev/null 2>&1
 same "a refused audit leaves no file" "$(ls bad.html no.svg 2>/dev/null)" ''
 
+# What is not established about kernels: distances from where to where.
+"$program" run --generate gaussian --seed 3 --shape 1,2,1,1,300,64 --dtype bf16 --out decode.npy \
+    -o decode.safetensors >/dev/null
+says 1 decode.safetensors --attribute 0 -o range.json -o range.svg \
+    --runs trtllm-reducer@H200,trtllm-reducer@H200+weights=fp32,fa2-split@H200
+narrow "ranges"
+line "a range" '^  2 to exact   0\.0[0-9]+ \.\. 0\.0[0-9]+$'
+line "from 0: cannot tell" '^  3 to 2      +0\.0000 \.\. 0\.0[0-9]+   model cannot tell$'
+line "what is open" '^ open     trtllm-reducer@H200 4 settings \(weights, exp\);'
+line "what the user set is not" 'weights=fp32 2 settings \(exp\)|2 settings \(exp\)'
+line "why" 'Under some setting of what is not established they coincide, under others$'
+text=$(cat range.json)
+line "JSON ranges" '"ranges":'
+line "JSON switches" '"switches":	"weights, exp"'
+same "rings in the picture" "$(grep -o 'r="3" stroke' range.svg | wc -l)" 5
+
+# Real tensors: exact arithmetic rounds every output right whatever the tiles, bf16 weights do not, and
+# groupings differ; which of them is right differs from output to output.
+says 0 minilm-4 --heads 3 --rows 100-119 --attribute 0 \
+    --runs 'fa2:exact+set=OUT=bf16,fa2:exact+set=OUT=bf16+tile=64;16,fa2:gpu-bf16,decode:gpu-bf16+splits=3+tile=1;32' \
+    -o real.json
+line "real: attention" '^ fa2:exact\+set=OUT=b~ .* 100\.0 % +all$'
+line "real: tiles change nothing" '^  3 fa2:exact\+set=OUT=b~ +[0-9.]+ +0\.0 +-$'
+line "real: bf16 weights do" '^ fa2:gpu-bf16 .* 8[0-9]\.[0-9] % +all$'
+line "real: groups, too" '^  5 decode:gpu-bf16\+spl~ .* [1-9][0-9]*\.[0-9] +-$'
+
 # Far outside: read another way.
 "$program" run cap.safetensors --causal --out causal.npy >/dev/null
 says 1 cap.safetensors --runs file:causal.npy

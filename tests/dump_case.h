@@ -9,7 +9,7 @@
 
 /* Signatures, as far as the tests need them. */
 static const char decode_signature[] =
-    "(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, kv_layout: str = 'NHD', "
+    "(q: torch.Tensor, k: 'torch.Tensor, rank 3', v: torch.Tensor, kv_layout: str = 'NHD', "
     "pos_encoding_mode: str = 'NONE', sm_scale: Optional[float] = None, return_lse: bool = False) "
     "-> Union[torch.Tensor, Tuple[torch.Tensor, torch.Tensor]]";
 static const char run_signature[] =

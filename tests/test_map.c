@@ -58,6 +58,19 @@ static void right_triangle(void **unused)
     equal("first run on +x", m.x[0], m.to_centre[0]);
     assert_true(m.y[0] == 0 && m.y[1] > 0 && m.y[2] < 0);
     equal("drawn as it is", hypot(m.x[1] - m.x[2], m.y[1] - m.y[2]), 5 / root);
+    double x, y;
+    for (int i = 0; i < 3; i++) { /* a run lies where it lies */
+        map_place(&m, m.apart[i], &x, &y);
+        equal("placed", x, m.x[i]);
+        equal("placed", y, m.y[i]);
+    }
+    map_place(&m, m.to_exact, &x, &y);
+    equal("the exact result", x, m.exact_x);
+    equal("the exact result", y, m.exact_y);
+    struct map line = map_of(2, runs, exact, unit, kind);
+    map_place(&line, line.apart[1], &x, &y);
+    assert_true(y == 0);
+    equal("on a line", x, line.x[1]);
     equal("exact over the centre", m.exact_x, 0);
     equal("exact over the centre", m.exact_y, 0);
     assert_true(m.without[0] == 1 && m.without[1] == 0 && m.without[2] == 0);
