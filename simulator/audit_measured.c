@@ -192,6 +192,16 @@ static bool take_lse(struct audit *a, struct audit_run *run, const struct bundle
     return ok;
 }
 
+/* A kernel cuts the keys by the cache's capacity where there is one. */
+static void note_capacity(struct audit *a, const struct bundle *b)
+{
+    const char *capacity = bundle_meta(b, "capacity");
+    if (says(b, "capacity") && !a->scenario->given[OPTION_CAPACITY])
+        text_append(&a->in.remarks,
+                    "a cache of %.40s tokens, the file says: --capacity for the kernels' splits\n",
+                    quoted(capacity, strlen(capacity)).text);
+}
+
 /* Logarithms without outputs, which nothing is said about. */
 static void note_orphans(struct audit *a, const struct bundle *b)
 {
@@ -218,6 +228,7 @@ bool audit_measured_capture(struct audit *a, const char *path, struct message *w
         return false;
     note_defaults(a, &b);
     note_orphans(a, &b);
+    note_capacity(a, &b);
     const char *own = bundle_meta(&b, "layout.o");
     bool bnhd = bnhd_given(a) || says_bnhd(own != NULL ? own : bundle_meta(&b, "layout"));
     for (int i = 0; ok && i < b.count; i++) {

@@ -137,6 +137,8 @@ for call in 0 1 2 3; do
     shows flashinfer-$call capture-flashinfer.py "$stand_ins/flashinfer_program.py 5" \
         "$stand_ins/flashinfer_program.py 6" --call $call --program
 done
+matches 'the capacity of the cache is passed on' "^a cache of 96 tokens, the file says: --capacity" \
+    "$("$program" audit vllm.safetensors)"
 said=$("$python" capture-vllm.py vllm.safetensors third --replay 3 --layer 1 --length 70 2>&1)
 matches 'a replay of another length is refused' '^refused, nothing saved: k is \(1, 2, 70, 64\)' "$said"
 said=$("$python" capture-vllm.py other.safetensors first 3 --layer 5 --length 70 2>&1)
