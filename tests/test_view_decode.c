@@ -96,6 +96,11 @@ static void test_changes(void **state)
     assert_int_equal(story_of(&moved)->lane[0].groups, 62);
     assert_int_equal(bits(story_of(&moved)->lane[0].before), 0x3FA98218);
     assert_string_equal(story_of(&moved)->lane[0].name, "B200");
+    struct scene third;
+    assert_true(kind->change(&teaching.scene, 3, 1, 0, &third, &why));
+    assert_int_equal(story_of(&third)->lane[2].sms, 189);
+    assert_int_equal(story_of(&third)->lane[0].sms, 132);
+    kind->close(&third);
     char *command = view_command(&teaching.view, &moved, 3);
     assert_string_equal(command, "flashulp view h200-b200 --device B200,B200,RTX-PRO-6000 "
                                  "--option backend=fa2 --scene decode --at 3");

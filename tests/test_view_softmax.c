@@ -210,6 +210,9 @@ static void test_inspection(void **state)
     assert_true(c.scene.kind->inspect(&c.scene, what_weight(2, 3), 16, &i));
     assert_string_equal(i.name, "weight p of key 3, E");
     assert_float_equal(i.value, exp(-3), 1e-15);
+    static const double exact[2] = {1, 0x1p-25};
+    assert_true(drift_in(FORMAT_FP32, 1, exact) == -0.25);
+    assert_true(isnan(drift_in(FORMAT_FP32, INFINITY, exact)));
     for (int what = 0; what < 200; what++) /* anything may be asked */
         c.scene.kind->inspect(&c.scene, what * 1234567, 5, &i);
     case_close(&c);
