@@ -52,10 +52,9 @@ static void test_teaching_table(void **state)
         uint32_t before;
         double stored;
         uint32_t O, L;
-    } rows[] = {
-        {"H200", 132, 54, 512, 0x3FA97D4F, 1.3203125, 0x3FAA0812, 0x40F319DB},
-        {"B200", 148, 62, 448, 0x3FA98218, 1.328125, 0x3FAAE44F, 0x40EC85A5},
-        {"RTX-PRO-6000", 188, 87, 320, 0x3FA98301, 1.328125, 0x3FAB0977, 0x40DD4304}};
+    } rows[] = {{"H200", 132, 54, 512, 0x3FA97D4F, 1.3203125, 0x3FAA0812, 0x40F319DB},
+                {"B200", 148, 62, 448, 0x3FA98218, 1.328125, 0x3FAAE44F, 0x40EC85A5},
+                {"RTX-PRO-6000", 188, 87, 320, 0x3FA98301, 1.328125, 0x3FAB0977, 0x40DD4304}};
     const struct decode_story *s = story_of(&teaching.scene);
     (void)state;
     assert_int_equal(s->lanes, 3);
@@ -75,7 +74,7 @@ static void test_teaching_table(void **state)
     assert_int_equal(teaching.scene.moments, 87 + 2);
 }
 
-/* Other backends and numbers of SMs, from the keys: [parameter, direction or place, lane, groups]. */
+/* Other backends and numbers of SMs, as keys and slider give them. */
 static void test_changes(void **state)
 {
     struct scene xqa, trtllm, moved;
@@ -117,8 +116,8 @@ static void test_no_faults(void **state)
     for (int backend = 0; backend < BACKEND_COUNT; backend++) {
         struct view_case c = teaching;
         if (backend > 0)
-            assert_true(teaching.scene.kind->change(&teaching.scene, 0, backend, 0, &c.scene,
-                                                    &which));
+            assert_true(
+                teaching.scene.kind->change(&teaching.scene, 0, backend, 0, &c.scene, &which));
         for (size_t n = 0; n < sizeof times / sizeof times[0]; n++) {
             case_draw(&c, fmin(times[n], c.scene.moments), &d);
             if (drawing_fault(&d, &which))

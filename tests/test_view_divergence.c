@@ -19,8 +19,10 @@ static int set_up(void **state)
 {
     struct message why;
     (void)state;
-    if (case_open(&c, "--scene divergence --shape 1,1,1,9,40,5 --generate gaussian --dtype bf16 "
-                      "--tile 4,16", &why))
+    if (case_open(&c,
+                  "--scene divergence --shape 1,1,1,9,40,5 --generate gaussian --dtype bf16 "
+                  "--tile 4,16",
+                  &why))
         return 0;
     fprintf(stderr, "%s\n", why.text);
     return -1;

@@ -149,7 +149,8 @@ static void draw_all_kinds(struct drawing *d)
     drawing_clear(d, 160, 90);
     draw_rect(d, (struct box){10, 10, 30, 20}, INK_CELL, INK_QUIET);
     for (int h = 1; h < HATCH_COUNT; h++)
-        draw_hatched(d, (struct box){10.0 + 20 * h, 34, 18, 18}, INK_WAITING, INK_TEXT, (enum hatch)h);
+        draw_hatched(d, (struct box){10.0 + 20 * h, 34, 18, 18}, INK_WAITING, INK_TEXT,
+                     (enum hatch)h);
     for (int m = 0; m < MARK_COUNT; m++)
         draw_mark(d, (enum mark)m, 60 + 12 * m, 16, 9, INK_RUN_A);
     draw_line(d, 50, 28, 150, 31, INK_RUN_B, 2);
@@ -193,7 +194,8 @@ static void test_list_as_text(void **state)
 /* Pixels of every shape, in every theme: the same from gcc and clang, at any optimisation. */
 static void test_pixels(void **state)
 {
-    static const uint64_t want[THEME_COUNT] = {UINT64_C(0x636954F7E356833A), UINT64_C(0x9AE9BFCF2E861583), UINT64_C(0x80D82A9E93F86860)};
+    static const uint64_t want[THEME_COUNT] = {
+        UINT64_C(0x636954F7E356833A), UINT64_C(0x9AE9BFCF2E861583), UINT64_C(0x80D82A9E93F86860)};
     struct drawing d = {0};
     struct image i;
     struct glyph_cache *cache = glyph_cache_new();
@@ -332,9 +334,13 @@ static char *whole_file(const char *name)
 
 static void test_svg(void **state)
 {
-    static const char *const wanted[] = {
-        "<title>t &lt;1&gt;</title>", "<desc>d &amp; e</desc>", "viewBox=\"0 0 160.00 90.00\"",
-        ">e^(s - m) &lt;&amp;&quot;&gt;</text>", "fill=\"url(#h1-", "<circle ", "</svg>\n"};
+    static const char *const wanted[] = {"<title>t &lt;1&gt;</title>",
+                                         "<desc>d &amp; e</desc>",
+                                         "viewBox=\"0 0 160.00 90.00\"",
+                                         ">e^(s - m) &lt;&amp;&quot;&gt;</text>",
+                                         "fill=\"url(#h1-",
+                                         "<circle ",
+                                         "</svg>\n"};
     char path[] = "/tmp/flashulp-view-XXXXXX", name[64];
     struct drawing d = {0};
     struct message why;
@@ -356,12 +362,12 @@ static void test_svg(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_contrast),       cmocka_unit_test(test_greys),
-        cmocka_unit_test(test_widths),         cmocka_unit_test(test_coverage),
-        cmocka_unit_test(test_glyphs),         cmocka_unit_test(test_list_as_text),
-        cmocka_unit_test(test_pixels),         cmocka_unit_test(test_hatches_differ),
-        cmocka_unit_test(test_faults),         cmocka_unit_test(test_words),
-        cmocka_unit_test(test_what),           cmocka_unit_test(test_png_round_trip),
+        cmocka_unit_test(test_contrast), cmocka_unit_test(test_greys),
+        cmocka_unit_test(test_widths),   cmocka_unit_test(test_coverage),
+        cmocka_unit_test(test_glyphs),   cmocka_unit_test(test_list_as_text),
+        cmocka_unit_test(test_pixels),   cmocka_unit_test(test_hatches_differ),
+        cmocka_unit_test(test_faults),   cmocka_unit_test(test_words),
+        cmocka_unit_test(test_what),     cmocka_unit_test(test_png_round_trip),
         cmocka_unit_test(test_svg)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,5 @@
-/* test_view_launch.c: the scenes tiles, machine and warps: published counts, and frames without a fault. */
+/* test_view_launch.c: the scenes tiles, machine and warps: published counts, and frames without a
+   fault. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -30,15 +31,19 @@ static void test_words(void **state)
         {"--scene tiles", 72, "A fa1: 72 of 72 cells, step 72 of 72\n"},
         {"--scene tiles", 0, "the mask skips 56 cells, cuts 16, leaves 56 whole\n"},
         {"--scene tiles --shape 1,1,1,512,512,64 --tile 64,64", 64, "A fa1: 64 of 64 cells"},
-        {"--scene tiles --shape 1,1,1,512,512,64 --tile 64,64 --causal", 8, "B fa2: 36 of 36 cells"},
-        {"--scene machine", 60, "A fa1: 32 blocks, a head each; 0.2963 waves of 108; 32 of 108 SMs"},
+        {"--scene tiles --shape 1,1,1,512,512,64 --tile 64,64 --causal", 8,
+         "B fa2: 36 of 36 cells"},
+        {"--scene machine", 60,
+         "A fa1: 32 blocks, a head each; 0.2963 waves of 108; 32 of 108 SMs"},
         {"--scene machine", 60, "B fa2: 2,048 blocks, a row block each; 18.96 waves of 108"},
         {"--scene machine", 10, "30 % of the SMs work"},
         {"--scene machine --device H200", 60, "waves of 132"},
-        {"--scene warps", 4, "A splitk: 40,960 bytes of Q, K, V loaded, 135,168 bytes of partial "
-                             "results written and 147,456 read, 6 barriers, at 4 of them"},
-        {"--scene warps", 4, "B splitq: 40,960 bytes of Q, K, V loaded, 0 bytes of partial results "
-                             "written and 0 read, 3 barriers, at 0 of them"},
+        {"--scene warps", 4,
+         "A splitk: 40,960 bytes of Q, K, V loaded, 135,168 bytes of partial "
+         "results written and 147,456 read, 6 barriers, at 4 of them"},
+        {"--scene warps", 4,
+         "B splitq: 40,960 bytes of Q, K, V loaded, 0 bytes of partial results "
+         "written and 0 read, 3 barriers, at 0 of them"},
         {"--scene warps --warps 1", 4, "3 barriers, at 0 of them a warp"}};
     (void)state;
     for (size_t n = 0; n < sizeof rows / sizeof rows[0]; n++) {

@@ -1,5 +1,5 @@
 /* test_view_softmax.c: the softmax scene: what is true at each moment, bit for bit against the walk
-   of the same row; its pairing of two runs; and that no frame of it has texts that meet or are cut. */
+   of the same row; its pairing of two runs; and that no frame has texts that meet or are cut. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -36,13 +36,18 @@ static void test_worked_example(void **state)
         int lane;
         enum slot slot;
         float value;
-    } rows[] = {
-        {"ROW_MAX:1", 1, SLOT_M, 2},           {"ROW_SUM:1", 1, SLOT_L, 1.3678794f},
-        {"PV:1", 1, SLOT_O_ACC, 23.678795f},   {"RESCALE:1", 1, SLOT_L, 0.50321472f},
-        {"RESCALE:1", 1, SLOT_O_ACC, 8.7109423f}, {"ROW_SUM:2", 1, SLOT_L, 1.5530018f},
-        {"PV:2", 1, SLOT_O_ACC, 38.710941f},   {"end", 1, SLOT_O, 24.926527f},
-        {"end", 1, SLOT_LSE, 3.4401896f},      {"NORMALIZE:1", 0, SLOT_O, 17.310587f},
-        {"end", 0, SLOT_O, 24.926527f},        {"MERGE:2", 0, SLOT_O_ACC, 38.710941f}};
+    } rows[] = {{"ROW_MAX:1", 1, SLOT_M, 2},
+                {"ROW_SUM:1", 1, SLOT_L, 1.3678794f},
+                {"PV:1", 1, SLOT_O_ACC, 23.678795f},
+                {"RESCALE:1", 1, SLOT_L, 0.50321472f},
+                {"RESCALE:1", 1, SLOT_O_ACC, 8.7109423f},
+                {"ROW_SUM:2", 1, SLOT_L, 1.5530018f},
+                {"PV:2", 1, SLOT_O_ACC, 38.710941f},
+                {"end", 1, SLOT_O, 24.926527f},
+                {"end", 1, SLOT_LSE, 3.4401896f},
+                {"NORMALIZE:1", 0, SLOT_O, 17.310587f},
+                {"end", 0, SLOT_O, 24.926527f},
+                {"MERGE:2", 0, SLOT_O_ACC, 38.710941f}};
     struct view_case c;
     (void)state;
     opened(&c, "fa2-4");
@@ -105,16 +110,18 @@ static void test_same_as_walk(void **state)
     same_as_walk("fa2-4 --policy gpu-bf16");
     same_as_walk("s2-g1");
     same_as_walk("fa2-4 --algorithm unstable");
-    same_as_walk("--generate gaussian --shape 1,2,1,21,40,4 --dtype bf16 --heads 1 --rows 17 --tile 8,8 --dims 3");
+    same_as_walk("--generate gaussian --shape 1,2,1,21,40,4 --dtype bf16 --heads 1 --rows 17 "
+                 "--tile 8,8 --dims 3");
     same_as_walk("--generate gaussian --shape 1,1,1,30,30,4 --rows 7 --tile 16,8 --causal");
 }
 
 /* Each beat of each lane is in exactly one moment, in order; paired steps have one name. */
 static void test_pairing(void **state)
 {
-    static const char *const words[] = {"fa2-4", "s2-g2 --algorithm standard",
-                                        "--generate gaussian --shape 1,1,1,30,60,4 --rows 20 --tile 16,16",
-                                        "fa2-4 --algorithm online"};
+    static const char *const words[] = {
+        "fa2-4", "s2-g2 --algorithm standard",
+        "--generate gaussian --shape 1,1,1,30,60,4 --rows 20 --tile 16,16",
+        "fa2-4 --algorithm online"};
     (void)state;
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
         struct view_case c;
@@ -130,7 +137,8 @@ static void test_pairing(void **state)
                     assert_int_equal(m->beat[lane], next[lane]++);
             }
             if (m->beat[0] >= 0 && m->beat[1] >= 0)
-                assert_int_equal(s->lane[0].beat[m->beat[0]].step, s->lane[1].beat[m->beat[1]].step);
+                assert_int_equal(s->lane[0].beat[m->beat[0]].step,
+                                 s->lane[1].beat[m->beat[1]].step);
         }
         assert_int_equal(next[0], s->lane[0].beats);
         assert_int_equal(next[1], s->lane[1].beats);
@@ -263,9 +271,10 @@ static void test_pixels(void **state)
         int width, height;
         enum theme theme;
         uint64_t want;
-    } rows[] = {{"fa2-4", 8.5, 1280, 720, THEME_LIGHT, UINT64_C(0x839CF1A9E80253BD)},
-                {"fa2-4", 16, 1920, 1080, THEME_DARK, UINT64_C(0xB262E8D050D7A9C3)},
-                {"fa2-4 --policy gpu-bf16", 9, 640, 400, THEME_PROJECTOR, UINT64_C(0xB93888B150A81775)}};
+    } rows[] = {
+        {"fa2-4", 8.5, 1280, 720, THEME_LIGHT, UINT64_C(0x839CF1A9E80253BD)},
+        {"fa2-4", 16, 1920, 1080, THEME_DARK, UINT64_C(0xB262E8D050D7A9C3)},
+        {"fa2-4 --policy gpu-bf16", 9, 640, 400, THEME_PROJECTOR, UINT64_C(0xB93888B150A81775)}};
     struct glyph_cache *cache = glyph_cache_new();
     struct drawing d = {0};
     (void)state;
@@ -282,8 +291,9 @@ static void test_pixels(void **state)
         raster_draw(&i, &d, rows[n].theme, cache);
         if (image_digest(&i) != rows[n].want)
             fail_msg("flashulp view %s --at %g --size %dx%d: pixels 0x%016" PRIX64
-                     ", want 0x%016" PRIX64, rows[n].words, rows[n].time, rows[n].width,
-                     rows[n].height, image_digest(&i), rows[n].want);
+                     ", want 0x%016" PRIX64,
+                     rows[n].words, rows[n].time, rows[n].width, rows[n].height, image_digest(&i),
+                     rows[n].want);
         image_free(&i);
         case_close(&c);
     }
@@ -332,10 +342,10 @@ static void test_committed_pictures(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_worked_example), cmocka_unit_test(test_same_as_walk),
-        cmocka_unit_test(test_pairing),        cmocka_unit_test(test_marks),
-        cmocka_unit_test(test_parameters),     cmocka_unit_test(test_inspection),
-        cmocka_unit_test(test_no_faults),      cmocka_unit_test(test_pixels),
+        cmocka_unit_test(test_worked_example),    cmocka_unit_test(test_same_as_walk),
+        cmocka_unit_test(test_pairing),           cmocka_unit_test(test_marks),
+        cmocka_unit_test(test_parameters),        cmocka_unit_test(test_inspection),
+        cmocka_unit_test(test_no_faults),         cmocka_unit_test(test_pixels),
         cmocka_unit_test(test_committed_pictures)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

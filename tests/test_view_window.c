@@ -1,6 +1,6 @@
-/* test_view_window.c: the real window, under Xvfb, with keys and a pointer that xdotool makes: after
-   each of them the screen must show, pixel for pixel, the picture of what the reader asked for.
-   Skipped, which is said, where Xvfb or xdotool is missing. */
+/* test_view_window.c: the real window, under Xvfb, with keys and a pointer that xdotool makes:
+   after each of them the screen must show, pixel for pixel, the picture of what the reader asked
+   for. Skipped, which is said, where Xvfb or xdotool is missing. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -278,8 +278,8 @@ static void test_rest(struct expected *e)
     expect(e, "C");
     char printed[256] = "";
     assert_true(read(run.output, printed, sizeof printed - 1) > 0);
-    assert_string_equal(printed,
-                        "flashulp view fa2-4 --policy gpu-bf16 --scene softmax --at 8 --theme dark\n");
+    assert_string_equal(
+        printed, "flashulp view fa2-4 --policy gpu-bf16 --scene softmax --at 8 --theme dark\n");
 }
 
 static void test_window(void **state)

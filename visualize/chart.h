@@ -1,4 +1,5 @@
-/* chart.h: parts that several scenes draw: axes with title and unit, cells with a value, run letters. */
+/* chart.h: parts that several scenes draw: axes with title and unit, cells with a value, run
+   letters. */
 #ifndef FLASHULP_VISUALIZE_CHART_H
 #define FLASHULP_VISUALIZE_CHART_H
 

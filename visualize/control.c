@@ -17,8 +17,8 @@ static void say(struct control *c, const char *words)
 
 void control_start(struct control *c, struct view *v, const char *at, double wide, double high)
 {
-    *c = (struct control){.view = v, .frame = frame_start(), .wide = wide, .high = high,
-                          .dirty = true};
+    *c = (struct control){
+        .view = v, .frame = frame_start(), .wide = wide, .high = high, .dirty = true};
     c->job = job_open(v, v->scene, at);
 }
 
@@ -77,8 +77,8 @@ static void finish_job(struct control *c)
     c->job = NULL;
     if (c->waiting.is && c->open) {
         c->waiting.is = false;
-        c->job = job_change(&c->scene, c->waiting.parameter, c->waiting.direction,
-                            c->waiting.place);
+        c->job =
+            job_change(&c->scene, c->waiting.parameter, c->waiting.direction, c->waiting.place);
     }
 }
 
@@ -162,8 +162,9 @@ static void find_divergence(struct control *c)
     }
     go_to(c, n);
     snprintf(words, sizeof words, "Step %d: %s", n,
-             parted > 0 ? "from here on the runs hold different bits."
-                        : "here a run leaves the exact one for the first time; the runs never part.");
+             parted > 0
+                 ? "from here on the runs hold different bits."
+                 : "here a run leaves the exact one for the first time; the runs never part.");
     say(c, words);
 }
 
@@ -208,8 +209,8 @@ static void pin_next(struct control *c, bool back)
             next = what;
         last = what;
     }
-    c->frame.look.pinned = back ? (seen && before != 0 ? before : last)
-                                : (next != 0 ? next : first);
+    c->frame.look.pinned =
+        back ? (seen && before != 0 ? before : last) : (next != 0 ? next : first);
     c->frame.look.hovered = 0;
     c->dirty = true;
 }

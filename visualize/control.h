@@ -1,5 +1,5 @@
-/* control.h: what the reader does, and what that does to the view: no window here, so that tests can
-   press every key.
+/* control.h: what the reader does, and what that does to the view: no window here, so that tests
+   can press every key.
 
    Opening a scene, or changing a parameter, runs in a thread of its own; what was shown stays until
    it is done. */
@@ -9,9 +9,32 @@
 #include "visualize/view.h"
 
 enum control_key {
-    KEY_SPACE, KEY_LEFT, KEY_RIGHT, KEY_UP, KEY_DOWN, KEY_PAGE_UP, KEY_PAGE_DOWN, KEY_HOME, KEY_END,
-    KEY_TAB, KEY_ESCAPE, KEY_LESS /* [ */, KEY_MORE /* ] */, KEY_PLUS, KEY_MINUS, KEY_HELP,
-    KEY_C, KEY_D, KEY_F, KEY_K, KEY_N, KEY_P, KEY_Q, KEY_R, KEY_T, KEY_Z
+    KEY_SPACE,
+    KEY_LEFT,
+    KEY_RIGHT,
+    KEY_UP,
+    KEY_DOWN,
+    KEY_PAGE_UP,
+    KEY_PAGE_DOWN,
+    KEY_HOME,
+    KEY_END,
+    KEY_TAB,
+    KEY_ESCAPE,
+    KEY_LESS /* [ */,
+    KEY_MORE /* ] */,
+    KEY_PLUS,
+    KEY_MINUS,
+    KEY_HELP,
+    KEY_C,
+    KEY_D,
+    KEY_F,
+    KEY_K,
+    KEY_N,
+    KEY_P,
+    KEY_Q,
+    KEY_R,
+    KEY_T,
+    KEY_Z
 };
 
 struct job; /* a scene being made */
@@ -19,19 +42,23 @@ struct job; /* a scene being made */
 struct control {
     struct view *view;
     struct scene scene;
-    bool open;          /* there is a scene */
-    bool dirty, quit;   /* to be drawn anew; to be left */
+    bool open;        /* there is a scene */
+    bool dirty, quit; /* to be drawn anew; to be left */
     struct frame_state frame;
-    double goal;        /* the time that a step under way leads to */
-    double wide, high;  /* of the picture, in units */
+    double goal;            /* the time that a step under way leads to */
+    double wide, high;      /* of the picture, in units */
     struct drawing drawing; /* as it was drawn last */
-    char *copied;       /* for the clipboard, until the window takes it */
+    char *copied;           /* for the clipboard, until the window takes it */
     struct job *job;
-    struct { bool is; int parameter, direction; double place; } waiting; /* behind the job */
+    struct {
+        bool is;
+        int parameter, direction;
+        double place;
+    } waiting; /* behind the job */
     enum { DRAG_NONE, DRAG_STAGE, DRAG_TRACK, DRAG_SLIDER } drag;
-    int pressed;        /* shape.what */
+    int pressed; /* shape.what */
     double press_x, press_y, last_x, last_y;
-    bool moved;         /* since the press */
+    bool moved; /* since the press */
 };
 
 /* Begins to open v's scene; it shows `at` (NULL: its start) first. */

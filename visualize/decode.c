@@ -24,8 +24,8 @@ static void take_groups(const struct decode_lane *l, struct choices *c)
     if (!l->planned)
         return;
     c->Bc = (int)p->block_tokens;
-    c->grouping = (struct grouping){.round_robin = p->order == GROUPS_ROUND_ROBIN,
-                                    .splits = p->splits};
+    c->grouping =
+        (struct grouping){.round_robin = p->order == GROUPS_ROUND_ROBIN, .splits = p->splits};
     if (!c->grouping.round_robin && !p->own_length)
         c->grouping = (struct grouping){.tokens = p->blocks_per_split * p->block_tokens};
 }

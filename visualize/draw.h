@@ -1,4 +1,5 @@
-/* draw.h: a picture as a list of shapes, in units of its own: nothing here knows a pixel or a window.
+/* draw.h: a picture as a list of shapes, in units of its own: nothing here knows a pixel or a
+   window.
 
    Scenes add shapes, later ones on top; raster.h, svg.h and the window turn the list into what is
    seen.  Colours are inks (ink.h), so one list serves every theme.  drawing_print gives the list as
@@ -18,18 +19,18 @@ enum shape_kind { SHAPE_RECT, SHAPE_LINE, SHAPE_MARK, SHAPE_TEXT, SHAPE_HEAT };
 
 struct shape {
     enum shape_kind kind;
-    double x, y, w, h;    /* rect, heat: corner and size; line: w, h to its end; mark: centre, w
+    double x, y, w, h;   /* rect, heat: corner and size; line: w, h to its end; mark: centre, w
                              its width; text: (x, y) on its base line */
-    enum ink fill, line;  /* line: of the border; of a line, a mark's edge */
-    double size;          /* text: units to the em; others: width of the line */
-    enum hatch hatch;     /* of a rect, in `line` */
+    enum ink fill, line; /* line: of the border; of a line, a mark's edge */
+    double size;         /* text: units to the em; others: width of the line */
+    enum hatch hatch;    /* of a rect, in `line` */
     enum mark mark;
     enum face face;
     enum align align;
-    size_t text;          /* in the drawing's pool; heat: its levels, row by row */
-    int cols, rows;       /* heat */
-    int what;             /* what the pointer is told about here (scene's number), 0: nothing */
-    bool zoomed;          /* moves with the stage */
+    size_t text;    /* in the drawing's pool; heat: its levels, row by row */
+    int cols, rows; /* heat */
+    int what;       /* what the pointer is told about here (scene's number), 0: nothing */
+    bool zoomed;    /* moves with the stage */
 };
 
 struct box {
@@ -77,7 +78,7 @@ void drawing_zoom(struct drawing *d, double zoom, double dx, double dy);
 
 /* One line a shape. */
 void drawing_print(const struct drawing *d, FILE *out);
-/* The first text that leaves the picture or meets another one, in a sentence; false: there is none. */
+/* The first text that leaves the picture or meets another, in a sentence; false: there is none. */
 bool drawing_fault(const struct drawing *d, struct message *which);
 
 #endif

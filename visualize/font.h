@@ -1,4 +1,5 @@
-/* font.h: three faces of printable ASCII, as outlines: the widths of texts and the shapes of glyphs.
+/* font.h: three faces of printable ASCII, as outlines: the widths of texts and the shapes of
+   glyphs.
 
    The outlines are font_data.def, so that every machine draws the same pixels at any size.  A
    character that is not printable ASCII is drawn as '?'. */
@@ -14,7 +15,7 @@ enum face {
 
 /* Of a text set at `size` units to the em. */
 double font_width(enum face face, double size, const char *text);
-/* Above the base line, in ems: of small letters, of capitals; what any letter needs above, below. */
+/* Above the base line, in ems: of small letters, of capitals; what any letter needs. */
 double font_x_height(enum face face);
 double font_cap_height(enum face face);
 #define FONT_ABOVE 0.76

@@ -69,8 +69,7 @@ static void draw_marks(const struct scene *s, double width, double y, struct dra
         unsigned marks = s->kind->marks(s, n);
         double x = moment_x(s, width, n + 1);
         if (marks & (MOMENT_PARTED | MOMENT_ROUNDED))
-            draw_mark(d, MARK_DIAMOND, x, y - 9, 9,
-                      marks & MOMENT_PARTED ? INK_ALARM : INK_FOCUS);
+            draw_mark(d, MARK_DIAMOND, x, y - 9, 9, marks & MOMENT_PARTED ? INK_ALARM : INK_FOCUS);
         else if (marks & MOMENT_RESCALE && x - last > 2) {
             draw_mark(d, MARK_DOWN, x, y - 9, 8, INK_RESCALE);
             last = x;
@@ -124,9 +123,9 @@ static void draw_track(const struct scene *s, const struct frame_state *f, doubl
 
 static void draw_keys(const struct frame_state *f, double width, double height, struct drawing *d)
 {
-    static const char keys[] =
-        "Space play   Left, Right step   R next rescale   D divergence   +, - speed   C copy command   "
-        "Tab scene   ? all keys";
+    static const char keys[] = "Space play   Left, Right step   R next rescale   D divergence   +, "
+                               "- speed   C copy command   "
+                               "Tab scene   ? all keys";
     if (f->notice[0] != 0)
         draw_fitted(d, FACE_BOLD, 12, ALIGN_LEFT, INK_TEXT, 16, height - 12, width - 32, f->notice);
     else

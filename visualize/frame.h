@@ -13,7 +13,7 @@ enum { TRACK_LEFT = 100, TRACK_RIGHT = 848 };
 /* shape.what of the frame's own parts, above any scene's. */
 enum frame_part {
     FRAME_TRACK = 1 << 29,
-    FRAME_LESS,                        /* + parameter */
+    FRAME_LESS, /* + parameter */
     FRAME_MORE = FRAME_LESS + 16,
     FRAME_SLIDER = FRAME_MORE + 16,
     FRAME_PLAY = FRAME_SLIDER + 16,
@@ -22,11 +22,11 @@ enum frame_part {
 
 struct frame_state {
     struct look look;
-    double speed;          /* steps a second */
+    double speed; /* steps a second */
     bool playing, help;
-    int parameter;         /* that the keyboard has */
+    int parameter;             /* that the keyboard has */
     double zoom, pan_x, pan_y; /* of the stage; zoom 1: fits */
-    char notice[200];      /* one line in place of the keys, or "" */
+    char notice[200];          /* one line in place of the keys, or "" */
 };
 struct frame_state frame_start(void);
 

@@ -67,7 +67,8 @@ static double draw_step(const struct scene *s, const struct frame_state *f, stru
     y += 17 * draw_words(d, FACE_SANS, 12.5, INK_TEXT, (struct box){b.x + PAD, y, inner, 0}, 17, 3,
                          w.meaning);
     y += 15 * draw_words(d, FACE_MONO, 11, INK_QUIET, (struct box){b.x + PAD, y, inner, 0}, 15, 4,
-                         w.numbers) + 8;
+                         w.numbers) +
+         8;
     for (int i = 0; i < 2; i++)
         if (w.source[i].letter != 0 && w.source[i].last > 0)
             y = draw_source(d, &w.source[i], b, y + 4);
@@ -125,8 +126,8 @@ static void draw_history(const struct scene *s, const struct frame_state *f, str
         if (had && memcmp(&before.value, &i.value, sizeof i.value) == 0)
             continue;
         s->kind->words(s, n - 1, &w);
-        draw_text(d, FACE_MONO, 10.5, ALIGN_LEFT, INK_QUIET, b.x + PAD, y, "%4d %-10s %s", n, w.step,
-                  number_words(i.value).text);
+        draw_text(d, FACE_MONO, 10.5, ALIGN_LEFT, INK_QUIET, b.x + PAD, y, "%4d %-10s %s", n,
+                  w.step, number_words(i.value).text);
         y += 14;
         lines++;
     }

@@ -71,8 +71,8 @@ struct job *job_open(const struct view *v, enum scene_id id, const char *at)
 
 struct job *job_change(const struct scene *s, int parameter, int direction, double place)
 {
-    return start((struct job){.old = s, .parameter = parameter, .direction = direction,
-                              .place = place});
+    return start(
+        (struct job){.old = s, .parameter = parameter, .direction = direction, .place = place});
 }
 
 bool job_done(struct job *j)

@@ -27,10 +27,14 @@ static bool read_shape(const struct scenario *s, struct attention_shape *shape, 
         if (n[i] < 1)
             return refuse(why, "an empty problem launches nothing; sizes from 1 are right");
     if (n[1] % n[2] != 0)
-        return refuse(why, "--shape: Hq is a multiple of Hkv; %lld is not of %lld",
-                      (long long)n[1], (long long)n[2]);
-    *shape = (struct attention_shape){.batch = n[0], .heads_q = n[1], .heads_kv = n[2],
-                                      .len_q = n[3], .len_k = n[4], .dim = n[5],
+        return refuse(why, "--shape: Hq is a multiple of Hkv; %lld is not of %lld", (long long)n[1],
+                      (long long)n[2]);
+    *shape = (struct attention_shape){.batch = n[0],
+                                      .heads_q = n[1],
+                                      .heads_kv = n[2],
+                                      .len_q = n[3],
+                                      .len_k = n[4],
+                                      .dim = n[5],
                                       .causal = s->given[OPTION_CAUSAL]};
     return true;
 }

@@ -1,5 +1,5 @@
-/* launch.h: what the tiles and the machine scene start from: a shape, tiles, a device, as the command
-   line says them; no tensor is made. */
+/* launch.h: what the tiles and the machine scene start from: a shape, tiles, a device, as the
+   command line says them; no tensor is made. */
 #ifndef FLASHULP_VISUALIZE_LAUNCH_H
 #define FLASHULP_VISUALIZE_LAUNCH_H
 

@@ -30,12 +30,14 @@ static const struct {
 static const struct {
     enum tensor_name tensor;
     const char *variable;
-} variables[] = {{TENSOR_S, ">S)"},           {TENSOR_P, ">P)"},       {TENSOR_M, ">m)"},
-                 {TENSOR_M, ">m_new)"},       {TENSOR_DECAY, ">decay)"}, {TENSOR_L_SUM, ">l)"},
-                 {TENSOR_L_TILE, ">l_tile)"}, {TENSOR_L_OLD, ">l_old)"}, {TENSOR_Y, ">Y)"},
-                 {TENSOR_M_TILE, ">m_tile)"}, {TENSOR_O_ACC, ">O)"},   {TENSOR_O, ">O)"},
-                 {TENSOR_LSE, ">L)"},         {TENSOR_GROUP_O, ">O)"}, {TENSOR_GROUP_LSE, ">L)"},
-                 {TENSOR_GROUP_WEIGHT, "weight)"}};
+} variables[] = {{TENSOR_S, ">S)"},           {TENSOR_P, ">P)"},
+                 {TENSOR_M, ">m)"},           {TENSOR_M, ">m_new)"},
+                 {TENSOR_DECAY, ">decay)"},   {TENSOR_L_SUM, ">l)"},
+                 {TENSOR_L_TILE, ">l_tile)"}, {TENSOR_L_OLD, ">l_old)"},
+                 {TENSOR_Y, ">Y)"},           {TENSOR_M_TILE, ">m_tile)"},
+                 {TENSOR_O_ACC, ">O)"},       {TENSOR_O, ">O)"},
+                 {TENSOR_LSE, ">L)"},         {TENSOR_GROUP_O, ">O)"},
+                 {TENSOR_GROUP_LSE, ">L)"},   {TENSOR_GROUP_WEIGHT, "weight)"}};
 enum { VARIABLES = sizeof variables / sizeof variables[0] };
 
 static const char *line_start(const char *text, int n)

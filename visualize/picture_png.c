@@ -34,7 +34,8 @@ static bool put_image(png_structp png, png_infop info, FILE *out, const struct i
                       const char *description, unsigned char *row)
 {
     static char key[] = "Description";
-    png_text text = {.compression = PNG_TEXT_COMPRESSION_NONE, .key = key,
+    png_text text = {.compression = PNG_TEXT_COMPRESSION_NONE,
+                     .key = key,
                      .text = (char *)(uintptr_t)description};
     if (setjmp(png_jmpbuf(png)))
         return false;
@@ -80,8 +81,8 @@ static bool get_image(png_structp png, png_infop info, FILE *in, struct image *i
     png_read_info(png, info);
     png_uint_32 width = png_get_image_width(png, info), height = png_get_image_height(png, info);
     if (png_get_color_type(png, info) != PNG_COLOR_TYPE_RGB || png_get_bit_depth(png, info) != 8 ||
-        width > IMAGE_LARGEST || height > IMAGE_LARGEST ||
-        !image_new(i, (int)width, (int)height) || (*row = malloc((size_t)width * 3)) == NULL)
+        width > IMAGE_LARGEST || height > IMAGE_LARGEST || !image_new(i, (int)width, (int)height) ||
+        (*row = malloc((size_t)width * 3)) == NULL)
         return false;
     for (int y = 0; y < i->height; y++) {
         uint32_t *pixel = i->pixel + (size_t)y * (size_t)i->width;

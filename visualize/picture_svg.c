@@ -92,8 +92,8 @@ static void put_mark(FILE *out, const struct shape *s, enum theme theme)
         break;
     default: {
         double up = s->mark == MARK_DOWN ? -1 : 1;
-        fprintf(out, "<path d=\"M%.2f %.2fl%.2f %.2fh%.2fz\"", s->x, s->y - up * r, r,
-                up * 1.8 * r, -2 * r);
+        fprintf(out, "<path d=\"M%.2f %.2fl%.2f %.2fh%.2fz\"", s->x, s->y - up * r, r, up * 1.8 * r,
+                -2 * r);
     }
     }
     put_colour(out, "fill", s->fill, theme);

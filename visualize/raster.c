@@ -191,8 +191,10 @@ static void draw_stroke(struct canvas *c, const struct shape *s)
     if (s->w == 0 || s->h == 0) {
         int left = snapped(fmin(x, to_x) - (s->w == 0 ? thick / 2.0 : 0));
         int top = snapped(fmin(y, to_y) - (s->h == 0 ? thick / 2.0 : 0));
-        fill(c, (struct span){left, top, s->w == 0 ? left + thick : snapped(fmax(x, to_x)),
-                              s->h == 0 ? top + thick : snapped(fmax(y, to_y))}, colour);
+        fill(c,
+             (struct span){left, top, s->w == 0 ? left + thick : snapped(fmax(x, to_x)),
+                           s->h == 0 ? top + thick : snapped(fmax(y, to_y))},
+             colour);
         return;
     }
     double length = sqrt((to_x - x) * (to_x - x) + (to_y - y) * (to_y - y));
@@ -205,8 +207,8 @@ static void draw_stroke(struct canvas *c, const struct shape *s)
 static void draw_symbol(struct canvas *c, const struct shape *s)
 {
     /* cosines of multiples of 18 degrees: a circle has 20 corners */
-    static const double cosine[6] = {1, 0.95105651629515, 0.80901699437495, 0.58778525229247,
-                                     0.30901699437495, 0};
+    static const double cosine[6] = {
+        1, 0.95105651629515, 0.80901699437495, 0.58778525229247, 0.30901699437495, 0};
     static const struct corner forms[MARK_COUNT][4] = {
         [MARK_SQUARE] = {{-0.9, -0.9}, {0.9, -0.9}, {0.9, 0.9}, {-0.9, 0.9}},
         [MARK_TRIANGLE] = {{0, -1}, {1, 0.8}, {-1, 0.8}, {-1, 0.8}},
@@ -217,12 +219,14 @@ static void draw_symbol(struct canvas *c, const struct shape *s)
     int count = s->mark == MARK_CIRCLE ? 20 : 4;
     for (int n = 0; n < count; n++) {
         int turn = n % 20;
-        double cx = turn <= 5 ? cosine[turn] : turn <= 10 ? -cosine[10 - turn]
-                                           : turn <= 15   ? -cosine[turn - 10]
-                                                          : cosine[20 - turn];
-        double cy = turn <= 5 ? cosine[5 - turn] : turn <= 10 ? cosine[turn - 5]
-                                               : turn <= 15   ? -cosine[15 - turn]
-                                                              : -cosine[turn - 15];
+        double cx = turn <= 5    ? cosine[turn]
+                    : turn <= 10 ? -cosine[10 - turn]
+                    : turn <= 15 ? -cosine[turn - 10]
+                                 : cosine[20 - turn];
+        double cy = turn <= 5    ? cosine[5 - turn]
+                    : turn <= 10 ? cosine[turn - 5]
+                    : turn <= 15 ? -cosine[15 - turn]
+                                 : -cosine[turn - 15];
         corner[n] = s->mark == MARK_CIRCLE
                         ? (struct corner){x + r * cx, y + r * cy}
                         : (struct corner){x + r * forms[s->mark][n].x, y + r * forms[s->mark][n].y};
@@ -308,8 +312,8 @@ static void draw_shape(struct canvas *c, const struct shape *s)
 void raster_draw(struct image *i, const struct drawing *d, enum theme theme,
                  struct glyph_cache *cache)
 {
-    struct canvas c = {.image = i, .drawing = d, .theme = theme, .cache = cache,
-                       .scale = raster_scale(d, i)};
+    struct canvas c = {
+        .image = i, .drawing = d, .theme = theme, .cache = cache, .scale = raster_scale(d, i)};
     struct span whole = {0, 0, i->width, i->height}, stage;
     c.clip = whole;
     stage = clipped(&c, span_of(&c, d->stage.x, d->stage.y, d->stage.w, d->stage.h));

@@ -190,8 +190,8 @@ static bool cover_glyph(struct cover *c, enum face face, char letter, float em, 
 const struct cover *glyph_cover(struct glyph_cache *cache, enum face face, char c, int quarters,
                                 int phase)
 {
-    unsigned key =
-        1u + ((unsigned)quarters << 12 | (unsigned)face << 10 | (unsigned)phase << 8 | (unsigned char)c);
+    unsigned key = 1u + ((unsigned)quarters << 12 | (unsigned)face << 10 | (unsigned)phase << 8 |
+                         (unsigned char)c);
     unsigned at = key * 2654435761u % SLOTS;
     if (c == ' ')
         return NULL;

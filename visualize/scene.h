@@ -1,9 +1,9 @@
 /* scene.h: what every scene offers the frame around it (frame.h) and the program: its moments, what
    is true between them, how that looks, what it says.
 
-   Time is a number of moments: at n the first n steps are done, between n and n + 1 step n + 1 (from
-   1) is under way.  A scene draws in its stage, in units; the frame draws the rest.  Nothing here
-   knows a pixel, a window or a clock. */
+   Time is a number of moments: at n the first n steps are done, between n and n + 1 step n + 1
+   (from 1) is under way.  A scene draws in its stage, in units; the frame draws the rest.  Nothing
+   here knows a pixel, a window or a clock. */
 #ifndef FLASHULP_VISUALIZE_SCENE_H
 #define FLASHULP_VISUALIZE_SCENE_H
 
@@ -18,21 +18,21 @@ enum scene_id {
 };
 
 enum moment_mark {
-    MOMENT_RESCALE = 1,  /* what was summed is rescaled */
-    MOMENT_PARTED = 2,   /* here two runs hold different bits for the first time */
-    MOMENT_ROUNDED = 4,  /* here a run leaves the exact one for the first time */
-    MOMENT_CHAPTER = 8   /* a tile, a group, a wave begins */
+    MOMENT_RESCALE = 1, /* what was summed is rescaled */
+    MOMENT_PARTED = 2,  /* here two runs hold different bits for the first time */
+    MOMENT_ROUNDED = 4, /* here a run leaves the exact one for the first time */
+    MOMENT_CHAPTER = 8  /* a tile, a group, a wave begins */
 };
 
 /* Step n in words. */
 struct moment_words {
     char step[24], equation[64], where[64];
     char meaning[200];
-    char numbers[200];     /* the equation with its numbers, or "" */
+    char numbers[200]; /* the equation with its numbers, or "" */
     struct source_line {
-        char letter;       /* of the run, '*': of all, 0: none */
+        char letter; /* of the run, '*': of all, 0: none */
         const char *file;
-        int first, last;   /* lines, from 1; last 0: not known */
+        int first, last; /* lines, from 1; last 0: not known */
     } source[2];
 };
 
@@ -69,7 +69,7 @@ struct scene {
 };
 
 struct scene_kind {
-    /* From what the command line says, or from a recorded trace, which it takes over (NULL: none). */
+    /* From what the command line says, or a recorded trace, which it takes over (NULL: none). */
     bool (*open)(struct scene *s, const struct scenario *scenario, struct trace *trace,
                  struct message *why);
     void (*close)(struct scene *s);

@@ -56,12 +56,14 @@ static bool find_truth(struct decode_story *s, struct message *why)
     struct truth t;
     const int64_t dim = s->place.dim;
     if (s->input.problem.Nk > DECODE_MOST_TOKENS)
-        return refuse(why, "%s keys; at most %s are decoded here", grouped(s->input.problem.Nk).text,
-                      grouped(DECODE_MOST_TOKENS).text);
+        return refuse(why, "%s keys; at most %s are decoded here",
+                      grouped(s->input.problem.Nk).text, grouped(DECODE_MOST_TOKENS).text);
     s->head = problem_head(&s->input.problem, 0);
     if (s->head.Nq != 1 || dim >= s->head.D)
-        return refuse(why, "the decode scene is about one query, and a column below %lld; there "
-                           "are %lld queries", (long long)s->head.D, (long long)s->head.Nq);
+        return refuse(why,
+                      "the decode scene is about one query, and a column below %lld; there "
+                      "are %lld queries",
+                      (long long)s->head.D, (long long)s->head.Nq);
     s->out = s->policy.site[SITE_OUT].format;
     s->out = s->out == FORMAT_EXACT ? FORMAT_FP64 : s->out;
     truth_row(&s->head, 0, &dim, 1, &s->out, 1, &t, &s->correct);
@@ -155,7 +157,8 @@ static unsigned decode_marks(const struct scene *scene, int moment)
 static const char *merge_equation(enum merge merge)
 {
 #define MERGE_LINE(merge_id, tensor_id, text)                                                      \
-    if (merge == MERGE_##merge_id && (TENSOR_##tensor_id == TENSOR_O || TENSOR_##tensor_id == TENSOR_O_ACC)) \
+    if (merge == MERGE_##merge_id &&                                                               \
+        (TENSOR_##tensor_id == TENSOR_O || TENSOR_##tensor_id == TENSOR_O_ACC))                    \
         return text;
 #include "simulator/decode.def"
 #undef MERGE_LINE
@@ -175,8 +178,9 @@ static void add_numbers(const struct decode_view *v, int moment, char *text, siz
     text[0] = 0;
     for (int n = 0; n < s->lanes; n++) {
         const struct decode_lane *l = &s->lane[n];
-        double x = moment < v->most_groups ? moment < l->groups ? l->group[moment].O : NAN
-                   : moment == v->most_groups ? l->before : l->stored;
+        double x = moment < v->most_groups    ? moment < l->groups ? l->group[moment].O : NAN
+                   : moment == v->most_groups ? l->before
+                                              : l->stored;
         size_t at = strlen(text);
         if (!isnan(x))
             snprintf(text + at, room - at, "%s%c: %s", at > 0 ? "\n" : "", run_style(n).letter,
@@ -204,7 +208,8 @@ static void decode_words(const struct scene *scene, int moment, struct moment_wo
                  divided ? "O_g = O~ / l, L_g = m + ln l" : "O~_g, m_g, l_g");
         snprintf(w->meaning, sizeof w->meaning,
                  "Each GPU's group %d has gone through its own tokens, with a maximum of its own, "
-                 "and leaves a record: output and logarithm (or maximum and sum).", moment + 1);
+                 "and leaves a record: output and logarithm (or maximum and sum).",
+                 moment + 1);
         add_source(STEP_GROUP, TENSOR_GROUP_O, w);
     } else if (moment == v->most_groups) {
         snprintf(w->step, sizeof w->step, "COMBINE");
@@ -298,8 +303,8 @@ static int decode_parameters(const struct scene *scene, struct parameter p[PARAM
     snprintf(p[0].value, sizeof p[0].value, "%.30s",
              strncmp(v->backend, "backend=", 8) == 0 ? v->backend + 8 : v->backend);
     for (int n = 0; n < v->story.lanes; n++) {
-        p[n + 1] = (struct parameter){.name = names[n], .slider = true,
-                                      .place = (v->story.lane[n].sms - 8) / 248.0};
+        p[n + 1] = (struct parameter){
+            .name = names[n], .slider = true, .place = (v->story.lane[n].sms - 8) / 248.0};
         snprintf(p[n + 1].value, sizeof p[n + 1].value, "%d", v->story.lane[n].sms);
     }
     return v->story.lanes + 1;
@@ -383,7 +388,13 @@ static void decode_arguments(const struct scene *scene, char **text)
     free(devices);
 }
 
-const struct scene_kind scene_decode = {
-    .open = decode_open, .close = decode_close, .marks = decode_marks, .words = decode_words,
-    .draw = decode_draw, .describe = decode_describe, .inspect = decode_inspect,
-    .parameters = decode_parameters, .change = decode_change, .arguments = decode_arguments};
+const struct scene_kind scene_decode = {.open = decode_open,
+                                        .close = decode_close,
+                                        .marks = decode_marks,
+                                        .words = decode_words,
+                                        .draw = decode_draw,
+                                        .describe = decode_describe,
+                                        .inspect = decode_inspect,
+                                        .parameters = decode_parameters,
+                                        .change = decode_change,
+                                        .arguments = decode_arguments};

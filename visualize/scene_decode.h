@@ -5,7 +5,8 @@
 #include "visualize/chart.h"
 #include "visualize/decode.h"
 
-/* Time: step g is the g-th group of every GPU, all at once; then the merge, then the last rounding. */
+/* Time: step g is the g-th group of every GPU, all at once; then the merge, then the last rounding.
+   */
 struct decode_view {
     struct decode_story story;
     struct scenario scenario;

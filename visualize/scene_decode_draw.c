@@ -1,5 +1,5 @@
-/* scene_decode_draw.c: how the decode scene looks: the tokens of each GPU cut into groups; what each
-   group leaves; the number line; where each backend rounds. */
+/* scene_decode_draw.c: how the decode scene looks: the tokens of each GPU cut into groups; what
+   each group leaves; the number line; where each backend rounds. */
 #include "visualize/scene_decode.h"
 
 #include <math.h>
@@ -88,7 +88,8 @@ static void draw_strips(const struct decode_view *v, const struct look *look, st
         draw_text(d, FACE_SANS, 10.5, ALIGN_CENTRE, INK_QUIET, x, y + 9, "%s",
                   grouped((int64_t)t).text);
     }
-    draw_text(d, FACE_SANS, 11, ALIGN_RIGHT, INK_QUIET, tokens.to, y + 24, "token (position in the cache)");
+    draw_text(d, FACE_SANS, 11, ALIGN_RIGHT, INK_QUIET, tokens.to, y + 24,
+              "token (position in the cache)");
     draw_rect(d, (struct box){tokens.from, y + 15, 14, 11}, INK_GROUPS, INK_QUIET);
     draw_text(d, FACE_SANS, 11, ALIGN_LEFT, INK_TEXT, tokens.from + 20, y + 24, "group done");
     draw_rect(d, (struct box){tokens.from + 100, y + 15, 14, 11}, INK_CHANGED, INK_QUIET);
@@ -127,8 +128,7 @@ static void draw_records(const struct decode_view *v, const struct look *look, s
             double x = b.x + b.w * (g + 0.5) / l->groups;
             d->what = 1 << 19 | g << 3 | n;
             if (isfinite(l->group[g].O))
-                draw_mark(d, style.mark, x,
-                          fmin(b.y + b.h, fmax(b.y, axis_at(&up, l->group[g].O))),
+                draw_mark(d, style.mark, x, fmin(b.y + b.h, fmax(b.y, axis_at(&up, l->group[g].O))),
                           l->groups > 120 ? 4 : 7, style.ink);
         }
     }

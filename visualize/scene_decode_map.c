@@ -62,8 +62,8 @@ static void draw_halves(const struct decode_story *s, const struct axis *a, doub
     draw_text(d, FACE_SANS, 11, room ? ALIGN_RIGHT : ALIGN_LEFT, INK_TEXT, room ? x - 8 : a->from,
               y + 20, "%s stores %s", format, number_words(below).text);
     draw_text(d, FACE_SANS, 11, ALIGN_LEFT, INK_TEXT,
-              room ? fmin(x + 8, a->to - 180) : a->from + 190, y + 20,
-              "%s stores %s", format, number_words(above).text);
+              room ? fmin(x + 8, a->to - 180) : a->from + 190, y + 20, "%s stores %s", format,
+              number_words(above).text);
 }
 
 void draw_number_line(const struct decode_view *v, const struct look *look, struct box b,
@@ -97,9 +97,12 @@ void draw_number_line(const struct decode_view *v, const struct look *look, stru
 static const struct {
     enum site site;
     const char *label;
-} columns[] = {{SITE_PROB, "weights p"},        {SITE_ROW_SUM, "sum of p"},
-               {SITE_OUT_ACC, "sum of p v"},    {SITE_PARTIAL_OUT, "group's O"},
-               {SITE_PARTIAL_STAT, "group's m, l"}, {SITE_COMBINE_ACC, "merge"},
+} columns[] = {{SITE_PROB, "weights p"},
+               {SITE_ROW_SUM, "sum of p"},
+               {SITE_OUT_ACC, "sum of p v"},
+               {SITE_PARTIAL_OUT, "group's O"},
+               {SITE_PARTIAL_STAT, "group's m, l"},
+               {SITE_COMBINE_ACC, "merge"},
                {SITE_OUT, "output"}};
 enum { COLUMNS = sizeof columns / sizeof columns[0] };
 
@@ -114,7 +117,9 @@ static void draw_chip(struct drawing *d, struct box b, enum format f, const char
 static void groups_of(const struct backend_info *b, char *text, size_t room)
 {
     snprintf(text, room, "%s, %s",
-             b->rule == SPLIT_RULE_DECODE ? "every tile" : b->splits > 0 ? "16 segments" : "by SMs",
+             b->rule == SPLIT_RULE_DECODE ? "every tile"
+             : b->splits > 0              ? "16 segments"
+                                          : "by SMs",
              b->round_robin ? "round robin" : "contiguous");
 }
 

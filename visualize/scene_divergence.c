@@ -149,7 +149,8 @@ static bool divergence_open(struct scene *scene, const struct scenario *s, struc
 /* The softmax scene's way with the element's row. */
 static struct scene row_scene(const struct divergence_view *v)
 {
-    return (struct scene){.kind = &scene_softmax, .moments = v->element.story.moments,
+    return (struct scene){.kind = &scene_softmax,
+                          .moments = v->element.story.moments,
                           .story = (void *)(uintptr_t)&v->element};
 }
 
@@ -188,7 +189,8 @@ static void divergence_describe(const struct scene *scene, double time, char **t
     int correct, within, beyond, row = v->chosen / v->cols, col = v->chosen % v->cols;
     counts(v, &correct, &within, &beyond);
     text_append(text, "%s\n%s\n", scene->title, scene->subtitle);
-    text_append(text, "of %s outputs %s are off by half an ulp of %s at most, %s by one, %s by more\n",
+    text_append(text,
+                "of %s outputs %s are off by half an ulp of %s at most, %s by one, %s by more\n",
                 grouped((int64_t)v->rows * v->cols).text, grouped(correct).text,
                 format_info(v->format)->name, grouped(within).text, grouped(beyond).text);
     text_append(text, "%s O[%d,%d] = %s, off by %s ulp\n",
@@ -230,8 +232,8 @@ static void draw_map(const struct divergence_view *v, struct box b, struct drawi
                   INK_NONE);
     }
     d->what = 0;
-    struct box at = {b.x + w * (v->chosen % v->cols) - 2, b.y + h * (v->chosen / v->cols) - 2, w + 4,
-                     h + 4};
+    struct box at = {b.x + w * (v->chosen % v->cols) - 2, b.y + h * (v->chosen / v->cols) - 2,
+                     w + 4, h + 4};
     draw_rect(d, at, INK_NONE, INK_ALARM)->size = 2;
 }
 
@@ -258,10 +260,13 @@ static void draw_node(const struct divergence_view *v, const struct instant *now
     struct held h = softmax_held(&v->element.story, now->done, 0, slot);
     struct words value = number_words(h.value);
     struct words drift = drift_words(h.is ? drift_in(v->format, h.value, h.exact) : 0);
-    struct value_cell c = {.box = {x, y, 112, 40}, .symbol = slot_symbol(slot),
-                           .value = h.is ? value.text : "", .note = h.is ? drift.text : "",
+    struct value_cell c = {.box = {x, y, 112, 40},
+                           .symbol = slot_symbol(slot),
+                           .value = h.is ? value.text : "",
+                           .note = h.is ? drift.text : "",
                            .fill = h.is ? INK_CELL : INK_WAITING,
-                           .line = h.is ? INK_QUIET : INK_RULE, .type = 13};
+                           .line = h.is ? INK_QUIET : INK_RULE,
+                           .type = 13};
     if (to_y < y)
         draw_arrow(d, x + 56, y, to_x + 56, to_y + 60, INK_QUIET, 1);
     draw_cell(d, &c);
@@ -272,8 +277,8 @@ static void draw_neighbours(const struct divergence_view *v, struct box b, struc
 {
     double value = v->stored[v->chosen];
     bool known = isfinite(value) && format_round(v->format, value, false) == value;
-    draw_text(d, FACE_BOLD, 12, ALIGN_LEFT, INK_TEXT, b.x, b.y, "O[%d,%d] as stored, and its neighbours",
-              v->chosen / v->cols, v->chosen % v->cols);
+    draw_text(d, FACE_BOLD, 12, ALIGN_LEFT, INK_TEXT, b.x, b.y,
+              "O[%d,%d] as stored, and its neighbours", v->chosen / v->cols, v->chosen % v->cols);
     for (int n = 1; n >= -1 && known; n--) {
         double x = n == 0 ? value : format_next(v->format, value, n);
         double y = b.y + 20 + 18 * (1 - n);
@@ -288,8 +293,8 @@ static void draw_neighbours(const struct divergence_view *v, struct box b, struc
               drift_words(v->drift[v->chosen]).text, format_info(v->format)->name);
 }
 
-static void draw_tree(const struct divergence_view *v, const struct instant *now, double x, double y,
-                      struct drawing *d)
+static void draw_tree(const struct divergence_view *v, const struct instant *now, double x,
+                      double y, struct drawing *d)
 {
     draw_text(d, FACE_SANS, 11, ALIGN_LEFT, INK_QUIET, x, y - 22,
               "the numbers that make it, now; small figures: off by so many ulps");
@@ -305,7 +310,8 @@ static void divergence_draw(const struct scene *scene, const struct look *look, 
 {
     struct divergence_view *v = scene->story;
     struct message why;
-    int wanted = look->pinned > 0 && look->pinned <= v->rows * v->cols ? look->pinned - 1 : v->worst;
+    int wanted =
+        look->pinned > 0 && look->pinned <= v->rows * v->cols ? look->pinned - 1 : v->worst;
     if (wanted != v->chosen && !tell_element(v, wanted, &why))
         tell_element(v, v->worst, &why);
     struct instant now = instant_at(&v->element.story, look->time);
@@ -314,8 +320,8 @@ static void divergence_draw(const struct scene *scene, const struct look *look, 
     draw_map_shades(v, map.x, map.y + map.h + 14, d);
     draw_tree(v, &now, stage.x + 460, stage.y + 34, d);
     draw_neighbours(v, (struct box){stage.x + 460, stage.y + 292, 330, 0}, d);
-    draw_drift(&v->element, look, (struct box){TRACK_LEFT, stage.y + 420, TRACK_RIGHT - TRACK_LEFT,
-                                               stage.h - 426}, d);
+    draw_drift(&v->element, look,
+               (struct box){TRACK_LEFT, stage.y + 420, TRACK_RIGHT - TRACK_LEFT, stage.h - 426}, d);
 }
 
 static bool divergence_inspect(const struct scene *scene, int what, int time, struct inspection *i)
@@ -370,8 +376,13 @@ static void divergence_arguments(const struct scene *scene, char **text)
     free(command);
 }
 
-const struct scene_kind scene_divergence = {
-    .open = divergence_open, .close = divergence_close, .marks = divergence_marks,
-    .words = divergence_words, .draw = divergence_draw, .describe = divergence_describe,
-    .inspect = divergence_inspect, .parameters = divergence_parameters,
-    .change = divergence_change, .arguments = divergence_arguments};
+const struct scene_kind scene_divergence = {.open = divergence_open,
+                                            .close = divergence_close,
+                                            .marks = divergence_marks,
+                                            .words = divergence_words,
+                                            .draw = divergence_draw,
+                                            .describe = divergence_describe,
+                                            .inspect = divergence_inspect,
+                                            .parameters = divergence_parameters,
+                                            .change = divergence_change,
+                                            .arguments = divergence_arguments};

@@ -1,5 +1,6 @@
-/* scene_machine.c: SMs as lanes over time: the same attention launched with a block for each head and
-   with a block for each row of tiles (or, to choose, column blocks of backward, groups of decode).
+/* scene_machine.c: SMs as lanes over time: the same attention launched with a block for each head
+   and with a block for each row of tiles (or, to choose, column blocks of backward, groups of
+   decode).
 
    Time is counted in cells of one SM; a pane is SMs down, time across, and how dark it is tells how
    much of an SM's slots hold a block. */
@@ -19,7 +20,8 @@ struct pane {
     enum plan_kernel kernel;
     struct grid grid;
     struct schedule schedule;
-    float *held; /* [sms][SLICES]: share of the slice in which cells are computed, summed over slots */
+    float *
+        held; /* [sms][SLICES]: share of the slice in which cells are computed, summed over slots */
     unsigned char *wave; /* likewise: of the block seen last, odd or even */
 };
 
@@ -77,8 +79,8 @@ static bool build(struct scene *scene, struct machine_view *v, struct message *w
     for (int n = 0; n < PANES; n++) {
         struct pane *p = &v->pane[n];
         struct machine m = {.sms = sms, .per_sm = v->per_sm, .plain = 1, .masked = 1};
-        p->grid = grid_of(p->kernel, a, v->launch.tile, 8, (a->len_k + 8 * v->launch.tile.Bc - 1) /
-                                                             (8 * v->launch.tile.Bc));
+        p->grid = grid_of(p->kernel, a, v->launch.tile, 8,
+                          (a->len_k + 8 * v->launch.tile.Bc - 1) / (8 * v->launch.tile.Bc));
         if ((double)p->grid.heads * (double)p->grid.row_tiles * (double)p->grid.key_tiles > 2e7)
             return refuse(why, "%s x %s tiles of %s heads are too many; fewer tokens are right",
                           grouped(p->grid.row_tiles).text, grouped(p->grid.key_tiles).text,
@@ -159,9 +161,10 @@ static void machine_words(const struct scene *scene, int moment, struct moment_w
     snprintf(w->where, sizeof w->where, "%.0f of %.0f cells", v->span * (moment + 1) / STEPS,
              v->span);
     snprintf(w->equation, sizeof w->equation, "waves = blocks / slots");
-    snprintf(w->meaning, sizeof w->meaning,
-             "A block waits for a free slot of an SM, then walks its own cells. Too few blocks leave "
-             "SMs idle; a last wave that is not full leaves them idle at the end.");
+    snprintf(
+        w->meaning, sizeof w->meaning,
+        "A block waits for a free slot of an SM, then walks its own cells. Too few blocks leave "
+        "SMs idle; a last wave that is not full leaves them idle at the end.");
     for (int n = 0; n < PANES; n++)
         snprintf(w->numbers + strlen(w->numbers), sizeof w->numbers - strlen(w->numbers),
                  "%s%c: %.0f %% of the SMs work", n > 0 ? "\n" : "", run_style(n).letter,
@@ -177,8 +180,8 @@ static void machine_describe(const struct scene *scene, double time, char **text
     for (int n = 0; n < PANES; n++) {
         char words[240];
         pane_words(v, &v->pane[n], words, sizeof words);
-        text_append(text, "%c %s\n  %.0f %% of the SMs work at %.0f\n", run_style(n).letter,
-                    words, 100 * busy_share(&v->pane[n], sms, slice), v->span * time / STEPS);
+        text_append(text, "%c %s\n  %.0f %% of the SMs work at %.0f\n", run_style(n).letter, words,
+                    100 * busy_share(&v->pane[n], sms, slice), v->span * time / STEPS);
     }
 }
 
@@ -210,7 +213,8 @@ static void draw_machine_pane(const struct machine_view *v, int n, const struct 
 static void draw_shades(const struct machine_view *v, double x, double y, struct drawing *d)
 {
     static const unsigned char levels[3] = {0, 12, 8};
-    static const char *const names[3] = {"no block", "blocks of an odd wave", "of an even one (lighter: fewer slots held)"};
+    static const char *const names[3] = {"no block", "blocks of an odd wave",
+                                         "of an even one (lighter: fewer slots held)"};
     for (int n = 0; n < 3; n++) {
         struct box b = {x, y - 11, 18, 13};
         draw_heat(d, b, 1, 1, &levels[n]);
@@ -273,8 +277,8 @@ static bool turn(struct machine_view *v, int n, int direction, struct message *w
     int at = 0;
     switch (n) {
     case LIVE_KERNEL:
-        v->pane[1].kernel = (enum plan_kernel)(((int)v->pane[1].kernel + direction +
-                                                PLAN_KERNEL_COUNT) % PLAN_KERNEL_COUNT);
+        v->pane[1].kernel = (enum plan_kernel)(
+            ((int)v->pane[1].kernel + direction + PLAN_KERNEL_COUNT) % PLAN_KERNEL_COUNT);
         return true;
     case LIVE_DEVICE:
         for (int g = 0; g < 6; g++)
@@ -321,7 +325,13 @@ static void machine_arguments(const struct scene *scene, char **text)
     launch_command(&v->scenario, &v->launch, text);
 }
 
-const struct scene_kind scene_machine = {
-    .open = machine_open, .close = machine_close, .marks = machine_marks, .words = machine_words,
-    .draw = machine_draw, .describe = machine_describe, .inspect = machine_inspect,
-    .parameters = machine_parameters, .change = machine_change, .arguments = machine_arguments};
+const struct scene_kind scene_machine = {.open = machine_open,
+                                         .close = machine_close,
+                                         .marks = machine_marks,
+                                         .words = machine_words,
+                                         .draw = machine_draw,
+                                         .describe = machine_describe,
+                                         .inspect = machine_inspect,
+                                         .parameters = machine_parameters,
+                                         .change = machine_change,
+                                         .arguments = machine_arguments};

@@ -61,8 +61,7 @@ struct held exact_held(const struct softmax_story *s, const int done[2], enum sl
     return h;
 }
 
-struct held softmax_held(const struct softmax_story *s, const int done[2], int lane,
-                         enum slot slot)
+struct held softmax_held(const struct softmax_story *s, const int done[2], int lane, enum slot slot)
 {
     return lane < s->lanes ? of_lane(s, done, lane, slot) : exact_held(s, done, slot);
 }
@@ -97,10 +96,12 @@ static bool first_row(const struct scenario *s, struct row_place *place, struct 
 {
     int64_t row = 0, dim = 0;
     if (s->value[OPTION_ROWS] != NULL &&
-        !parse_integer("--rows (one, in this scene)", s->value[OPTION_ROWS], 0, INT32_MAX, &row, why))
+        !parse_integer("--rows (one, in this scene)", s->value[OPTION_ROWS], 0, INT32_MAX, &row,
+                       why))
         return false;
     if (s->value[OPTION_DIMS] != NULL &&
-        !parse_integer("--dims (one, in this scene)", s->value[OPTION_DIMS], 0, INT32_MAX, &dim, why))
+        !parse_integer("--dims (one, in this scene)", s->value[OPTION_DIMS], 0, INT32_MAX, &dim,
+                       why))
         return false;
     place->row = row;
     place->dim = (int)dim;
@@ -116,8 +117,9 @@ static bool small_enough(const struct scenario *s, struct message *why)
     double keys = (double)in.problem.Nk, rows = (double)in.problem.Nq;
     bool ok = keys * rows * (double)in.problem.D <= 2e8 && keys <= 4e6;
     if (!ok)
-        refuse(why, "the softmax scene keeps every value of a head: %s queries of %s keys are too "
-                    "many; --scene decode, or fewer, is right",
+        refuse(why,
+               "the softmax scene keeps every value of a head: %s queries of %s keys are too "
+               "many; --scene decode, or fewer, is right",
                grouped((int64_t)rows).text, grouped((int64_t)keys).text);
     scenario_input_free(&in);
     return ok;
@@ -145,8 +147,8 @@ static bool run_lanes(struct softmax_view *v, struct message *why)
 {
     static char fa1[] = "fa1", fa2[] = "fa2";
     struct scenario left = with(&v->scenario, OPTION_ALGORITHM, fa1);
-    struct scenario right = is_fa1(&v->scenario) ? with(&v->scenario, OPTION_ALGORITHM, fa2)
-                                                 : v->scenario;
+    struct scenario right =
+        is_fa1(&v->scenario) ? with(&v->scenario, OPTION_ALGORITHM, fa2) : v->scenario;
     enum example e;
     struct softmax_story *story = &v->story;
     left = with(&left, OPTION_KERNEL, NULL);
@@ -235,7 +237,8 @@ static unsigned softmax_marks(const struct scene *scene, int moment)
     const struct beat *b = beat_of(s, moment, &lane);
     bool chapter = moment == 0 || beat_of(s, moment - 1, &other)->tile != b->tile;
     return (b->step == STEP_RESCALE ? MOMENT_RESCALE : 0u) | (chapter ? MOMENT_CHAPTER : 0u) |
-           (moment == s->parted ? MOMENT_PARTED : 0u) | (moment == s->rounded ? MOMENT_ROUNDED : 0u);
+           (moment == s->parted ? MOMENT_PARTED : 0u) |
+           (moment == s->rounded ? MOMENT_ROUNDED : 0u);
 }
 
 static const struct {
@@ -362,7 +365,8 @@ static bool inspect_weight(const struct softmax_view *v, const int done[2], int 
 {
     const struct softmax_story *s = &v->story;
     int from = lane < s->lanes ? lane : exact_lane(s), tile, col;
-    snprintf(name, room, "weight p of key %d, %c", key, run_style(lane < s->lanes ? lane : -1).letter);
+    snprintf(name, room, "weight p of key %d, %c", key,
+             run_style(lane < s->lanes ? lane : -1).letter);
     if (!softmax_key(&s->lane[from], key, &tile, &col) ||
         !lane_weight(&s->lane[from], s, tile, col, done[from], h))
         return false;
@@ -406,8 +410,8 @@ static bool softmax_inspect(const struct scene *scene, int what, int time, struc
 /* Policies and tile widths that the keys step through. */
 static const char *const policies[] = {"fp32", "gpu-bf16", "gpu-fp16", "all-bf16"};
 static const char *const tiles[] = {"64,1", "64,2", "64,4", "64,8", "64,16", "64,32", "64,64"};
-static const char *const algorithms[] = {"fa2", "standard", "online", "fa1-printed", "fa2-printed",
-                                         "unstable", "splitk", "splitq"};
+static const char *const algorithms[] = {"fa2",         "standard", "online", "fa1-printed",
+                                         "fa2-printed", "unstable", "splitk", "splitq"};
 static const struct {
     const char *name;
     enum option option;
@@ -461,7 +465,13 @@ static void softmax_arguments(const struct scene *scene, char **text)
     free(command);
 }
 
-const struct scene_kind scene_softmax = {
-    .open = softmax_open, .close = softmax_close, .marks = softmax_marks, .words = softmax_words,
-    .draw = softmax_draw, .describe = softmax_describe, .inspect = softmax_inspect,
-    .parameters = softmax_parameters, .change = softmax_change, .arguments = softmax_arguments};
+const struct scene_kind scene_softmax = {.open = softmax_open,
+                                         .close = softmax_close,
+                                         .marks = softmax_marks,
+                                         .words = softmax_words,
+                                         .draw = softmax_draw,
+                                         .describe = softmax_describe,
+                                         .inspect = softmax_inspect,
+                                         .parameters = softmax_parameters,
+                                         .change = softmax_change,
+                                         .arguments = softmax_arguments};

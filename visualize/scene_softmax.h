@@ -7,7 +7,7 @@
 
 struct softmax_view {
     struct softmax_story story;
-    char ulps[16];        /* the format drift is counted in */
+    char ulps[16]; /* the format drift is counted in */
     enum format format;
     struct scenario scenario; /* a view of the program's, some values ours */
 };

@@ -1,5 +1,5 @@
-/* scene_softmax_draw.c: how the softmax scene looks: scores as bars with the running maximum on top,
-   below them a lane for each run and one for the exact recurrence, below these the drift.
+/* scene_softmax_draw.c: how the softmax scene looks: scores as bars with the running maximum on
+   top, below them a lane for each run and one for the exact recurrence, below these the drift.
 
    Keys stand in the same columns everywhere; what the step under way writes is filled, and dots run
    from what it reads to what it writes. */
@@ -15,11 +15,11 @@ enum { NUMBERED = 8, MOST_KEYS = 192, CELLS = 5 };
 
 /* Where things are, in units. */
 struct places {
-    struct box keys;        /* columns of the keys */
-    int first, count;       /* keys shown */
+    struct box keys;  /* columns of the keys */
+    int first, count; /* keys shown */
     double cells, cell_width;
     double lane_top, lane_height;
-    bool numbers;           /* keys are wide enough for numbers */
+    bool numbers; /* keys are wide enough for numbers */
 };
 
 /* The keys around the tile at hand. */
@@ -113,8 +113,8 @@ static void draw_tile_names(const struct softmax_view *v, const struct places *p
     }
 }
 
-static void draw_key(const struct softmax_view *v, const struct places *p,
-                     const struct axis *scale, int n, bool known, struct drawing *d)
+static void draw_key(const struct softmax_view *v, const struct places *p, const struct axis *scale,
+                     int n, bool known, struct drawing *d)
 {
     const struct softmax_story *s = &v->story;
     const struct lane *l = &s->lane[exact_lane(s)];
@@ -174,8 +174,9 @@ static void draw_scores(const struct softmax_view *v, const struct places *p,
         int tile, col;
         if (!softmax_key(&s->lane[last], p->first + n, &tile, &col))
             continue;
-        bool known = s->lane[last].tile[tile].scores_beat <= now->done[last] &&
-                     (tile < at_hand || (tile == at_hand && (now->done[last] > 0 || now->share > 0)));
+        bool known =
+            s->lane[last].tile[tile].scores_beat <= now->done[last] &&
+            (tile < at_hand || (tile == at_hand && (now->done[last] > 0 || now->share > 0)));
         draw_key(v, p, &scale, n, known, d);
     }
     draw_maximum(v, p, &scale, now, d);
@@ -232,8 +233,8 @@ static bool written(const struct lane *l, const struct instant *now, int lane, e
 }
 
 static void draw_slot(const struct softmax_view *v, const struct places *p,
-                      const struct instant *now, int lane, double top, enum slot slot,
-                      bool just, struct drawing *d)
+                      const struct instant *now, int lane, double top, enum slot slot, bool just,
+                      struct drawing *d)
 {
     const struct softmax_story *s = &v->story;
     struct held h = softmax_held(s, now->done, lane, slot);
@@ -264,17 +265,21 @@ static void draw_weights(const struct softmax_view *v, const struct places *p,
         if (!softmax_key(l, p->first + n, &tile, &col))
             continue;
         bool has = lane_weight(l, s, tile, col, now->done[from], &h);
-        bool just = beat >= 0 && l->beat[beat].tile == tile &&
-                    l->beat[beat].tensor == TENSOR_P;
+        bool just = beat >= 0 && l->beat[beat].tile == tile && l->beat[beat].tensor == TENSOR_P;
         b.y = top, b.h = 38;
         double value = has ? exact ? h.exact[0] : h.value : 0;
         if (p->numbers) {
             struct words number = number_words(value);
             struct words drift = drift_words(has ? drift_in(v->format, h.value, h.exact) : 0);
-            struct value_cell c = {.box = b, .symbol = "p", .value = has ? number.text : "",
-                             .note = has && !exact ? drift.text : "", .type = 12,
-                             .fill = just ? INK_CHANGED : has ? INK_CELL : INK_WAITING,
-                             .line = has ? INK_QUIET : INK_RULE};
+            struct value_cell c = {.box = b,
+                                   .symbol = "p",
+                                   .value = has ? number.text : "",
+                                   .note = has && !exact ? drift.text : "",
+                                   .type = 12,
+                                   .fill = just  ? INK_CHANGED
+                                           : has ? INK_CELL
+                                                 : INK_WAITING,
+                                   .line = has ? INK_QUIET : INK_RULE};
             d->what = what_weight(lane, p->first + n);
             draw_cell(d, &c);
         } else {
@@ -293,15 +298,15 @@ enum { FROM_SCORES = SLOT_COUNT, FROM_WEIGHTS };
 static const struct flow {
     enum step step;
     int from, to;
-} flows[] = {{STEP_ROW_MAX, FROM_SCORES, SLOT_M},   {STEP_ROW_MAX, FROM_SCORES, SLOT_M_TILE},
-             {STEP_RESCALE, SLOT_DECAY, SLOT_L},    {STEP_RESCALE, SLOT_DECAY, SLOT_O_ACC},
-             {STEP_RESCALE, SLOT_M, SLOT_L_OLD},    {STEP_EXP, FROM_SCORES, FROM_WEIGHTS},
-             {STEP_ROW_SUM, FROM_WEIGHTS, SLOT_L},  {STEP_ROW_SUM, FROM_WEIGHTS, SLOT_L_TILE},
-             {STEP_PV, FROM_WEIGHTS, SLOT_O_ACC},   {STEP_PV, FROM_WEIGHTS, SLOT_Y},
-             {STEP_PV, FROM_WEIGHTS, SLOT_O},       {STEP_MERGE, SLOT_L_OLD, SLOT_L},
-             {STEP_MERGE, SLOT_L_TILE, SLOT_L},     {STEP_MERGE, SLOT_Y, SLOT_O_ACC},
-             {STEP_NORMALIZE, SLOT_L, SLOT_O},      {STEP_NORMALIZE, SLOT_O_ACC, SLOT_O},
-             {STEP_LSE, SLOT_M, SLOT_LSE},          {STEP_LSE, SLOT_L, SLOT_LSE}};
+} flows[] = {{STEP_ROW_MAX, FROM_SCORES, SLOT_M},  {STEP_ROW_MAX, FROM_SCORES, SLOT_M_TILE},
+             {STEP_RESCALE, SLOT_DECAY, SLOT_L},   {STEP_RESCALE, SLOT_DECAY, SLOT_O_ACC},
+             {STEP_RESCALE, SLOT_M, SLOT_L_OLD},   {STEP_EXP, FROM_SCORES, FROM_WEIGHTS},
+             {STEP_ROW_SUM, FROM_WEIGHTS, SLOT_L}, {STEP_ROW_SUM, FROM_WEIGHTS, SLOT_L_TILE},
+             {STEP_PV, FROM_WEIGHTS, SLOT_O_ACC},  {STEP_PV, FROM_WEIGHTS, SLOT_Y},
+             {STEP_PV, FROM_WEIGHTS, SLOT_O},      {STEP_MERGE, SLOT_L_OLD, SLOT_L},
+             {STEP_MERGE, SLOT_L_TILE, SLOT_L},    {STEP_MERGE, SLOT_Y, SLOT_O_ACC},
+             {STEP_NORMALIZE, SLOT_L, SLOT_O},     {STEP_NORMALIZE, SLOT_O_ACC, SLOT_O},
+             {STEP_LSE, SLOT_M, SLOT_LSE},         {STEP_LSE, SLOT_L, SLOT_LSE}};
 enum { FLOWS = sizeof flows / sizeof flows[0] };
 
 static void draw_dot(struct drawing *d, double x, double y, double to_x, double to_y, double share,
@@ -387,6 +392,8 @@ void softmax_draw(const struct scene *scene, const struct look *look, struct box
     for (int lane = 0; lane < v->story.lanes; lane++)
         draw_flows(v, &p, &now, lane, p.lane_top + p.lane_height * lane, d);
     double top = p.lane_top + p.lane_height * (v->story.lanes + 1) + 8;
-    draw_drift(v, look, (struct box){TRACK_LEFT, top + 14, TRACK_RIGHT - TRACK_LEFT,
-                                     stage.y + stage.h - top - 20}, d);
+    draw_drift(
+        v, look,
+        (struct box){TRACK_LEFT, top + 14, TRACK_RIGHT - TRACK_LEFT, stage.y + stage.h - top - 20},
+        d);
 }

@@ -70,8 +70,8 @@ static void draw_curve(const struct softmax_view *v, const struct axis *scale, s
     }
 }
 
-static void draw_rescales(const struct scene_kind *kind, const struct scene *scene,
-                          struct box b, struct drawing *d)
+static void draw_rescales(const struct scene_kind *kind, const struct scene *scene, struct box b,
+                          struct drawing *d)
 {
     const struct softmax_view *v = scene->story;
     for (int n = 0; n < v->story.moments && v->story.moments <= 400; n++)

@@ -1,8 +1,8 @@
-/* scene_tiles.c: the attention matrix in tiles, and how thread blocks walk it: FA1's one block a head
-   beside FA2's block for each row of tiles, in lockstep, one cell a step.
+/* scene_tiles.c: the attention matrix in tiles, and how thread blocks walk it: FA1's one block a
+   head beside FA2's block for each row of tiles, in lockstep, one cell a step.
 
-   Left: fa1, key tiles outside, query tiles inside, O read and written each time.  Right: fa2, every
-   row a block of its own, all at once.  Work is cost.h's, counted over the cells that are done. */
+   Left: fa1, key tiles outside, query tiles inside, O read and written each time.  Right: fa2,
+   every row a block of its own, all at once.  Work is cost.h's, over the cells that are done. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -54,9 +54,10 @@ static bool build(struct scene *scene, struct tiles_view *v, struct message *why
         v->grid[pane] = grid_of(kernels[pane], &v->launch.shape, v->launch.tile, 1, 1);
         const struct grid *g = &v->grid[pane];
         if (g->row_tiles * g->key_tiles > MOST_CELLS)
-            return refuse(why, "%s x %s tiles are too many to draw; %d in all, or --tile of more, "
-                               "is right", grouped(g->row_tiles).text, grouped(g->key_tiles).text,
-                          MOST_CELLS);
+            return refuse(why,
+                          "%s x %s tiles are too many to draw; %d in all, or --tile of more, "
+                          "is right",
+                          grouped(g->row_tiles).text, grouped(g->key_tiles).text, MOST_CELLS);
         v->rows = (int)g->row_tiles;
         v->cols = (int)g->key_tiles;
         v->last[pane] = 0;
@@ -68,10 +69,10 @@ static bool build(struct scene *scene, struct tiles_view *v, struct message *why
     }
     scene->moments = v->last[0] > v->last[1] ? v->last[0] : v->last[1];
     snprintf(scene->title, sizeof scene->title, "The score matrix of one head, tile by tile");
-    snprintf(scene->subtitle, sizeof scene->subtitle, "%s queries x %s keys, d %lld    tile %d x %d%s",
-             grouped(v->launch.shape.len_q).text, grouped(v->launch.shape.len_k).text,
-             (long long)v->launch.shape.dim, v->launch.tile.Br, v->launch.tile.Bc,
-             v->launch.shape.causal ? "    causal" : "");
+    snprintf(scene->subtitle, sizeof scene->subtitle,
+             "%s queries x %s keys, d %lld    tile %d x %d%s", grouped(v->launch.shape.len_q).text,
+             grouped(v->launch.shape.len_k).text, (long long)v->launch.shape.dim, v->launch.tile.Br,
+             v->launch.tile.Bc, v->launch.shape.causal ? "    causal" : "");
     return scene->moments > 0 || refuse(why, "the mask leaves no tile");
 }
 
@@ -147,8 +148,10 @@ static void tiles_describe(const struct scene *scene, double time, char **text)
         text_append(text, "%c %s: %s of %d cells, step %d of %d\n", run_style(pane).letter,
                     plan_kernel_name(v->grid[pane].kernel), grouped(t.done).text, t.of,
                     (int)fmin(floor(time), v->last[pane]), v->last[pane]);
-        text_append(text, "  %.4g FLOPs of matrix products, %.4g exponentials, %.4g bytes asked of "
-                          "memory\n", t.matmul, t.special, t.bytes);
+        text_append(text,
+                    "  %.4g FLOPs of matrix products, %.4g exponentials, %.4g bytes asked of "
+                    "memory\n",
+                    t.matmul, t.special, t.bytes);
         if (pane == 0)
             text_append(text, "  the mask skips %s cells, cuts %s, leaves %s whole\n",
                         grouped(all.skipped).text, grouped(all.masked).text,
@@ -156,15 +159,17 @@ static void tiles_describe(const struct scene *scene, double time, char **text)
     }
 }
 
-static void draw_cell_box(const struct tiles_view *v, int pane, int i, int j, const struct look *look,
-                          struct box b, struct drawing *d)
+static void draw_cell_box(const struct tiles_view *v, int pane, int i, int j,
+                          const struct look *look, struct box b, struct drawing *d)
 {
     int when = v->when[pane][i * v->cols + j];
     enum cell cell = grid_cell(&v->grid[pane], i, j);
     bool now = when == (int)floor(look->time) + 1 && look->time > floor(look->time);
     bool done = when > 0 && when <= look->time;
-    enum ink fill = cell == CELL_SKIPPED ? INK_PANEL : now ? INK_CHANGED
-                    : done ? run_style(pane).ink : INK_CELL;
+    enum ink fill = cell == CELL_SKIPPED ? INK_PANEL
+                    : now                ? INK_CHANGED
+                    : done               ? run_style(pane).ink
+                                         : INK_CELL;
     d->what = 1 + (pane * v->rows + i) * v->cols + j;
     struct shape *s = draw_rect(d, b, fill, INK_QUIET);
     if (cell == CELL_SKIPPED)
@@ -231,9 +236,9 @@ static void tiles_draw(const struct scene *scene, const struct look *look, struc
     double wide = (stage.w - 40) / 2;
     draw_tiles_legend(stage, stage.y + 14, d);
     for (int pane = 0; pane < PANES; pane++)
-        draw_pane(v, pane, look,
-                  (struct box){stage.x + pane * (wide + 40), stage.y + 74, wide, stage.h - 74 - 110},
-                  d);
+        draw_pane(
+            v, pane, look,
+            (struct box){stage.x + pane * (wide + 40), stage.y + 74, wide, stage.h - 74 - 110}, d);
 }
 
 static bool tiles_inspect(const struct scene *scene, int what, int time, struct inspection *i)
@@ -245,8 +250,8 @@ static bool tiles_inspect(const struct scene *scene, int what, int time, struct 
     if (n < 0 || n >= PANES * cells)
         return false;
     int pane = n / cells;
-    snprintf(i->name, sizeof i->name, "%c: query tile %d, key tile %d, step", run_style(pane).letter,
-             n % cells / v->cols, n % v->cols);
+    snprintf(i->name, sizeof i->name, "%c: query tile %d, key tile %d, step",
+             run_style(pane).letter, n % cells / v->cols, n % v->cols);
     i->value = v->when[pane][n % cells];
     i->format = i->ulps = FORMAT_FP32;
     return true;
@@ -314,7 +319,13 @@ static void tiles_arguments(const struct scene *scene, char **text)
     launch_command(&v->scenario, &v->launch, text);
 }
 
-const struct scene_kind scene_tiles = {
-    .open = tiles_open, .close = tiles_close, .marks = tiles_marks, .words = tiles_words,
-    .draw = tiles_draw, .describe = tiles_describe, .inspect = tiles_inspect,
-    .parameters = tiles_parameters, .change = tiles_change, .arguments = tiles_arguments};
+const struct scene_kind scene_tiles = {.open = tiles_open,
+                                       .close = tiles_close,
+                                       .marks = tiles_marks,
+                                       .words = tiles_words,
+                                       .draw = tiles_draw,
+                                       .describe = tiles_describe,
+                                       .inspect = tiles_inspect,
+                                       .parameters = tiles_parameters,
+                                       .change = tiles_change,
+                                       .arguments = tiles_arguments};

@@ -23,14 +23,22 @@ static const struct {
     const char *step, *equation, *meaning;
     enum step listed;
 } phases[PHASES] = {
-    {"LOAD", "Q, K, V -> shared memory", "All warps together bring the tiles into shared memory and "
-     "wait until they are there.", STEP_LOAD},
-    {"EXP", "S = Q K^T, P = e^(S - m)", "Each warp computes its own part of the scores and weights, "
-     "in its registers: a slice of the keys (A) or of the rows (B).", STEP_EXP},
-    {"PV", "O~ = O~ + P V", "A's warps each have a sum over a part of the keys, so maxima, sums and "
-     "outputs meet through shared memory. B's rows are whole: nothing is exchanged.", STEP_PV},
-    {"STORE", "O -> memory", "What the whole row of tiles took: bytes through shared memory, and "
-     "barriers at which warps waited for one another.", STEP_STORE}};
+    {"LOAD", "Q, K, V -> shared memory",
+     "All warps together bring the tiles into shared memory and "
+     "wait until they are there.",
+     STEP_LOAD},
+    {"EXP", "S = Q K^T, P = e^(S - m)",
+     "Each warp computes its own part of the scores and weights, "
+     "in its registers: a slice of the keys (A) or of the rows (B).",
+     STEP_EXP},
+    {"PV", "O~ = O~ + P V",
+     "A's warps each have a sum over a part of the keys, so maxima, sums and "
+     "outputs meet through shared memory. B's rows are whole: nothing is exchanged.",
+     STEP_PV},
+    {"STORE", "O -> memory",
+     "What the whole row of tiles took: bytes through shared memory, and "
+     "barriers at which warps waited for one another.",
+     STEP_STORE}};
 
 struct warps_view {
     struct scenario scenario;
@@ -72,7 +80,8 @@ static bool warps_open(struct scene *scene, const struct scenario *s, struct tra
     if (v == NULL)
         return refuse(why, "no memory");
     v->scenario = *s;
-    bool ok = !recorded || refuse(why, "the warps scene counts a problem's calls; a problem is right");
+    bool ok =
+        !recorded || refuse(why, "the warps scene counts a problem's calls; a problem is right");
     ok = ok && scenario_problem(s, &v->input, why);
     ok = ok && (problem_units(&v->input.problem) > 0 || refuse(why, "the problem has no head"));
     if (ok)
@@ -86,8 +95,8 @@ static bool warps_open(struct scene *scene, const struct scenario *s, struct tra
     scene->moments = PHASES;
     snprintf(scene->title, sizeof scene->title, "One tile among %d warps: by keys, and by rows",
              v->exchange[0].warps);
-    snprintf(scene->subtitle, sizeof scene->subtitle, "%.60s    tile %d x %d, d %lld", v->input.name,
-             v->choices.Br, v->choices.Bc, (long long)v->head.D);
+    snprintf(scene->subtitle, sizeof scene->subtitle, "%.60s    tile %d x %d, d %lld",
+             v->input.name, v->choices.Br, v->choices.Bc, (long long)v->head.D);
     return true;
 }
 
@@ -121,10 +130,10 @@ static void warps_words(const struct scene *scene, int moment, struct moment_wor
     snprintf(w->equation, sizeof w->equation, "%s", phases[moment].equation);
     snprintf(w->meaning, sizeof w->meaning, "%s", phases[moment].meaning);
     for (int pane = 0; pane < PANES; pane++) {
-        struct listing_place p = listing_of(algorithm_info(listings[pane])->name,
-                                            phases[moment].listed, TENSOR_P);
-        w->source[pane] = (struct source_line){p.last > 0 ? run_style(pane).letter : 0, p.file,
-                                               p.first, p.last};
+        struct listing_place p =
+            listing_of(algorithm_info(listings[pane])->name, phases[moment].listed, TENSOR_P);
+        w->source[pane] =
+            (struct source_line){p.last > 0 ? run_style(pane).letter : 0, p.file, p.first, p.last};
     }
 }
 
@@ -137,10 +146,13 @@ static void warps_describe(const struct scene *scene, double time, char **text)
         const struct exchange *e = &v->exchange[pane];
         text_append(text, "%c %s: %s bytes of Q, K, V loaded, ", run_style(pane).letter,
                     algorithm_info(listings[pane])->name, grouped(e->loaded).text);
-        text_append(text, "%s bytes of partial results written and ", grouped(partial(e, false)).text);
+        text_append(text, "%s bytes of partial results written and ",
+                    grouped(partial(e, false)).text);
         text_append(text, "%s read, ", grouped(partial(e, true)).text);
-        text_append(text, "%" PRId64 " barriers, at %" PRId64 " of them a warp waits for another's "
-                          "result\n", e->barriers, waits(e));
+        text_append(text,
+                    "%" PRId64 " barriers, at %" PRId64 " of them a warp waits for another's "
+                    "result\n",
+                    e->barriers, waits(e));
     }
 }
 
@@ -167,8 +179,8 @@ static void draw_tile(const struct warps_view *v, int pane, const struct look *l
                                     : (struct box){b.x, b.y + b.h * w / shown, b.w, b.h / shown};
         draw_fragment(d, part, pane, w, held);
     }
-    draw_text(d, FACE_SANS, 11, ALIGN_LEFT, INK_QUIET, b.x, b.y - 7, "keys of the tile (%d), from left",
-              v->choices.Bc);
+    draw_text(d, FACE_SANS, 11, ALIGN_LEFT, INK_QUIET, b.x, b.y - 7,
+              "keys of the tile (%d), from left", v->choices.Bc);
     draw_text(d, FACE_SANS, 11, ALIGN_LEFT, INK_QUIET, b.x, b.y + b.h + 15,
               "rows (%d), from top; w: the warp that holds the part%s", v->choices.Br,
               warps > shown ? "; more warps are not drawn" : "");
@@ -281,7 +293,13 @@ static void warps_arguments(const struct scene *scene, char **text)
     free(command);
 }
 
-const struct scene_kind scene_warps = {
-    .open = warps_open, .close = warps_close, .marks = warps_marks, .words = warps_words,
-    .draw = warps_draw, .describe = warps_describe, .inspect = warps_inspect,
-    .parameters = warps_parameters, .change = warps_change, .arguments = warps_arguments};
+const struct scene_kind scene_warps = {.open = warps_open,
+                                       .close = warps_close,
+                                       .marks = warps_marks,
+                                       .words = warps_words,
+                                       .draw = warps_draw,
+                                       .describe = warps_describe,
+                                       .inspect = warps_inspect,
+                                       .parameters = warps_parameters,
+                                       .change = warps_change,
+                                       .arguments = warps_arguments};

@@ -8,9 +8,9 @@
 static const struct {
     enum tensor_name tensor;
     const char *symbol;
-} slots[SLOT_COUNT] = {{TENSOR_M, "m"},        {TENSOR_L_SUM, "l"},     {TENSOR_O_ACC, "O~"},
-                       {TENSOR_O, "O"},        {TENSOR_LSE, "L"},       {TENSOR_DECAY, "a"},
-                       {TENSOR_M_TILE, "m_t"}, {TENSOR_L_TILE, "l_t"},  {TENSOR_Y, "Y"},
+} slots[SLOT_COUNT] = {{TENSOR_M, "m"},        {TENSOR_L_SUM, "l"},    {TENSOR_O_ACC, "O~"},
+                       {TENSOR_O, "O"},        {TENSOR_LSE, "L"},      {TENSOR_DECAY, "a"},
+                       {TENSOR_M_TILE, "m_t"}, {TENSOR_L_TILE, "l_t"}, {TENSOR_Y, "Y"},
                        {TENSOR_L_OLD, "w"}};
 
 const char *slot_symbol(enum slot s)
@@ -113,10 +113,13 @@ static void take_output(struct lane_state *now, int slot)
 static bool take_number(struct lane_state *now, int slot, struct held h, enum step step)
 {
     struct held *old = &now->slot[slot];
-    struct held *other = slot == SLOT_O ? &now->slot[SLOT_O_ACC]
-                         : slot == SLOT_O_ACC ? &now->slot[SLOT_O] : old;
-    double before = old->is ? old->value : other->is ? other->value
-                    : slot == SLOT_M ? -INFINITY : 0;
+    struct held *other = slot == SLOT_O       ? &now->slot[SLOT_O_ACC]
+                         : slot == SLOT_O_ACC ? &now->slot[SLOT_O]
+                                              : old;
+    double before = old->is          ? old->value
+                    : other->is      ? other->value
+                    : slot == SLOT_M ? -INFINITY
+                                     : 0;
     bool renamed = !old->is && other->is && other != old && step == STEP_NORMALIZE;
     bool changed = !same_bits(before, h.value) || renamed || step == STEP_LSE ||
                    (slot >= SLOT_M_TILE && slot <= SLOT_Y && step != STEP_RESCALE);
@@ -133,8 +136,8 @@ static size_t take_beat(struct lane *l, size_t first, const struct row_place *p,
 {
     const struct trace *t = l->trace;
     const struct event *e = trace_event(t, first);
-    struct beat beat = {.step = (enum step)e->step, .first = first,
-                        .tensor = (enum tensor_name)e->tensor};
+    struct beat beat = {
+        .step = (enum step)e->step, .first = first, .tensor = (enum tensor_name)e->tensor};
     bool shown = false;
     size_t n = first, count = trace_count(t);
     for (; n < count; n++) {
@@ -233,8 +236,8 @@ bool lane_tell(struct lane *l, struct trace *t, const struct row_place *place, b
         n = take_beat(l, n, place, given, &now);
     }
     count_keys(l);
-    return l->beats > 0 || refuse(why, "no step of batch %u, head %u, row %lld",
-                                  place->batch, place->head, (long long)place->row);
+    return l->beats > 0 || refuse(why, "no step of batch %u, head %u, row %lld", place->batch,
+                                  place->head, (long long)place->row);
 }
 
 void lane_free(struct lane *l)
@@ -252,7 +255,8 @@ bool lane_score(const struct lane *l, const struct softmax_story *s, int tile, i
     if (k->scores == 0)
         return false;
     const struct event *e = trace_event(l->trace, k->scores - 1);
-    *x = trace_values(l->trace, k->scores - 1)[(size_t)row_in(e, &s->place) * e->cols + (size_t)col];
+    *x =
+        trace_values(l->trace, k->scores - 1)[(size_t)row_in(e, &s->place) * e->cols + (size_t)col];
     return true;
 }
 

@@ -1,16 +1,24 @@
 /* softmax.h: the story of one row under one or two algorithms, in lockstep, read from traces: after
    each moment, what m, l, O~ and the others hold, and what the exact twin holds.
 
-   A lane is a run.  Its beats are the steps that change a bit of the row, in order; two lanes' beats
-   are paired by name, tile by tile, and a pair is a moment. */
+   A lane is a run.  Its beats are the steps that change a bit of the row, in order; two lanes'
+   beats are paired by name, tile by tile, and a pair is a moment. */
 #ifndef FLASHULP_VISUALIZE_SOFTMAX_H
 #define FLASHULP_VISUALIZE_SOFTMAX_H
 
 #include "visualize/scene.h"
 
 enum slot {
-    SLOT_M, SLOT_L, SLOT_O_ACC, SLOT_O, SLOT_LSE,               /* what the row carries along */
-    SLOT_DECAY, SLOT_M_TILE, SLOT_L_TILE, SLOT_Y, SLOT_L_OLD,   /* of the tile at hand */
+    SLOT_M,
+    SLOT_L,
+    SLOT_O_ACC,
+    SLOT_O,
+    SLOT_LSE, /* what the row carries along */
+    SLOT_DECAY,
+    SLOT_M_TILE,
+    SLOT_L_TILE,
+    SLOT_Y,
+    SLOT_L_OLD, /* of the tile at hand */
     SLOT_COUNT
 };
 const char *slot_symbol(enum slot s);
@@ -24,9 +32,9 @@ struct held {
 
 struct beat {
     enum step step;
-    int tile;          /* counts the key tiles in the order they are met */
-    size_t first, end; /* events */
-    unsigned wrote;    /* 1 << slot, of what changed */
+    int tile;                /* counts the key tiles in the order they are met */
+    size_t first, end;       /* events */
+    unsigned wrote;          /* 1 << slot, of what changed */
     enum tensor_name tensor; /* that it is named after */
 };
 
@@ -38,10 +46,10 @@ struct lane_state {
 /* A key tile of the row; key: how many of the row's keys come before it. */
 struct lane_tile {
     uint32_t j;
-    int lo, hi, key; /* columns seen */
+    int lo, hi, key;       /* columns seen */
     size_t scores, values; /* events + 1; 0: none */
-    int scores_beat; /* beats before the scores are known */
-    int weights;     /* events that wrote P */
+    int scores_beat;       /* beats before the scores are known */
+    int weights;           /* events that wrote P */
     size_t weight[4];
     int weight_beat[4];
 };

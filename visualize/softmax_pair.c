@@ -44,8 +44,8 @@ static void pair_tile(struct softmax_story *s, int *room, int a, int a_end, int 
             else if (x[a + i].step == y[b + j].step)
                 longest[i][j] = longest[i + 1][j + 1] + 1;
             else
-                longest[i][j] = longest[i + 1][j] > longest[i][j + 1] ? longest[i + 1][j]
-                                                                      : longest[i][j + 1];
+                longest[i][j] =
+                    longest[i + 1][j] > longest[i][j + 1] ? longest[i + 1][j] : longest[i][j + 1];
         }
     for (int i = 0, j = 0; i < rows || j < cols;) {
         if (i < rows && j < cols && x[a + i].step == y[b + j].step)

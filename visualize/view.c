@@ -170,10 +170,9 @@ bool view_picture(const struct view *v, const struct scene *s, const struct fram
     char *description = view_description(s, f->look.time);
     view_units(v->width, v->height, &wide, &high);
     frame_draw(s, f, wide, high, &d);
-    bool ok = ends_with(path, ".svg")
-                  ? svg_write(&d, v->theme, v->width, v->height, s->title, description, path, force,
-                              why)
-                  : picture_png(v, &d, description, path, force, why);
+    bool ok = ends_with(path, ".svg") ? svg_write(&d, v->theme, v->width, v->height, s->title,
+                                                  description, path, force, why)
+                                      : picture_png(v, &d, description, path, force, why);
     drawing_free(&d);
     free(description);
     return ok;
@@ -225,7 +224,8 @@ static bool write_frames(const struct view *v, const struct scene *s, const char
             return false;
     }
     printf("%d pictures.  A film of them:\n"
-           "ffmpeg -framerate 12 -i %s -pix_fmt yuv420p -crf 18 film.mp4\n", n, pattern);
+           "ffmpeg -framerate 12 -i %s -pix_fmt yuv420p -crf 18 film.mp4\n",
+           n, pattern);
     return true;
 }
 
@@ -274,8 +274,7 @@ static bool show_without(const struct view *v, struct message *why)
     if (!view_open(v, v->scene, &s, why))
         return false;
     const char *at = v->scenario.value[OPTION_AT];
-    bool ok = frame_at(&s, at != NULL ? at : "end", &time, why) &&
-              write_pictures(v, &s, time, why);
+    bool ok = frame_at(&s, at != NULL ? at : "end", &time, why) && write_pictures(v, &s, time, why);
     if (ok && (v->scenario.given[OPTION_DESCRIBE] || v->scenario.given[OPTION_JSON]))
         describe(v, &s, time);
     s.kind->close(&s);

@@ -22,17 +22,38 @@ struct window {
 static const struct {
     SDL_Keycode code;
     enum control_key key;
-} keys[] = {{SDLK_SPACE, KEY_SPACE},       {SDLK_LEFT, KEY_LEFT},         {SDLK_RIGHT, KEY_RIGHT},
-            {SDLK_UP, KEY_UP},             {SDLK_DOWN, KEY_DOWN},         {SDLK_PAGEUP, KEY_PAGE_UP},
-            {SDLK_PAGEDOWN, KEY_PAGE_DOWN}, {SDLK_HOME, KEY_HOME},        {SDLK_END, KEY_END},
-            {SDLK_TAB, KEY_TAB},           {SDLK_ESCAPE, KEY_ESCAPE},     {SDLK_LEFTBRACKET, KEY_LESS},
-            {SDLK_RIGHTBRACKET, KEY_MORE}, {SDLK_PLUS, KEY_PLUS},         {SDLK_EQUALS, KEY_PLUS},
-            {SDLK_KP_PLUS, KEY_PLUS},      {SDLK_MINUS, KEY_MINUS},       {SDLK_KP_MINUS, KEY_MINUS},
-            {SDLK_QUESTION, KEY_HELP},     {SDLK_SLASH, KEY_HELP},        {SDLK_F1, KEY_HELP},
-            {SDLK_h, KEY_HELP},            {SDLK_c, KEY_C},               {SDLK_d, KEY_D},
-            {SDLK_f, KEY_F},               {SDLK_k, KEY_K},               {SDLK_n, KEY_N},
-            {SDLK_p, KEY_P},               {SDLK_q, KEY_Q},               {SDLK_r, KEY_R},
-            {SDLK_t, KEY_T},               {SDLK_z, KEY_Z}};
+} keys[] = {{SDLK_SPACE, KEY_SPACE},
+            {SDLK_LEFT, KEY_LEFT},
+            {SDLK_RIGHT, KEY_RIGHT},
+            {SDLK_UP, KEY_UP},
+            {SDLK_DOWN, KEY_DOWN},
+            {SDLK_PAGEUP, KEY_PAGE_UP},
+            {SDLK_PAGEDOWN, KEY_PAGE_DOWN},
+            {SDLK_HOME, KEY_HOME},
+            {SDLK_END, KEY_END},
+            {SDLK_TAB, KEY_TAB},
+            {SDLK_ESCAPE, KEY_ESCAPE},
+            {SDLK_LEFTBRACKET, KEY_LESS},
+            {SDLK_RIGHTBRACKET, KEY_MORE},
+            {SDLK_PLUS, KEY_PLUS},
+            {SDLK_EQUALS, KEY_PLUS},
+            {SDLK_KP_PLUS, KEY_PLUS},
+            {SDLK_MINUS, KEY_MINUS},
+            {SDLK_KP_MINUS, KEY_MINUS},
+            {SDLK_QUESTION, KEY_HELP},
+            {SDLK_SLASH, KEY_HELP},
+            {SDLK_F1, KEY_HELP},
+            {SDLK_h, KEY_HELP},
+            {SDLK_c, KEY_C},
+            {SDLK_d, KEY_D},
+            {SDLK_f, KEY_F},
+            {SDLK_k, KEY_K},
+            {SDLK_n, KEY_N},
+            {SDLK_p, KEY_P},
+            {SDLK_q, KEY_Q},
+            {SDLK_r, KEY_R},
+            {SDLK_t, KEY_T},
+            {SDLK_z, KEY_Z}};
 
 static void on_key(struct window *w, const SDL_KeyboardEvent *e)
 {
@@ -110,9 +131,9 @@ static void show(struct window *w)
     if (surface == NULL || surface->w <= 0 || !fit_image(w, surface))
         return;
     raster_draw(&w->image, control_draw(&w->control), w->control.view->theme, w->cache);
-    SDL_Surface *ours = SDL_CreateRGBSurfaceWithFormatFrom(
-        w->image.pixel, w->image.width, w->image.height, 32, w->image.width * 4,
-        SDL_PIXELFORMAT_RGB888);
+    SDL_Surface *ours =
+        SDL_CreateRGBSurfaceWithFormatFrom(w->image.pixel, w->image.width, w->image.height, 32,
+                                           w->image.width * 4, SDL_PIXELFORMAT_RGB888);
     if (ours != NULL)
         SDL_BlitSurface(ours, NULL, surface, NULL);
     SDL_FreeSurface(ours);
@@ -152,6 +173,17 @@ static void loop(struct window *w)
     }
 }
 
+/* Does anything lead to a display?  Elsewhere than under X11 and Wayland SDL knows itself. */
+static bool led_to_display(void)
+{
+#ifdef __linux__
+    return getenv("DISPLAY") != NULL || getenv("WAYLAND_DISPLAY") != NULL ||
+           getenv("SDL_VIDEODRIVER") != NULL;
+#else
+    return true;
+#endif
+}
+
 /* SDL draws into nothing, unasked, where there is no display. */
 static bool invisible(void)
 {
@@ -166,16 +198,19 @@ bool window_run(struct view *v, struct message *why)
     double wide, high;
     SDL_SetHint(SDL_HINT_FRAMEBUFFER_ACCELERATION, "0"); /* else software goes through OpenGL */
     SDL_SetHint(SDL_HINT_VIDEO_X11_NET_WM_BYPASS_COMPOSITOR, "0");
-    if (w.cache == NULL || SDL_Init(SDL_INIT_VIDEO) != 0)
-        return refuse(why, "no display: %s", SDL_GetError());
-    if (invisible()) {
+    if (w.cache == NULL)
+        return refuse(why, "no memory");
+    if (!led_to_display() || SDL_Init(SDL_INIT_VIDEO) != 0 || invisible()) {
+        const char *said = led_to_display() ? SDL_GetError() : "";
+        refuse(why, "no display: %s",
+               said[0] != 0 ? said : "neither DISPLAY nor WAYLAND_DISPLAY is set");
         SDL_Quit();
         glyph_cache_free(w.cache);
-        return refuse(why, "no display: neither DISPLAY nor WAYLAND_DISPLAY leads to one");
+        return false;
     }
-    w.window = SDL_CreateWindow("flashulp view", SDL_WINDOWPOS_CENTERED, SDL_WINDOWPOS_CENTERED,
-                                v->width, v->height,
-                                SDL_WINDOW_RESIZABLE | SDL_WINDOW_ALLOW_HIGHDPI);
+    w.window =
+        SDL_CreateWindow("flashulp view", SDL_WINDOWPOS_CENTERED, SDL_WINDOWPOS_CENTERED, v->width,
+                         v->height, SDL_WINDOW_RESIZABLE | SDL_WINDOW_ALLOW_HIGHDPI);
     if (w.window == NULL) {
         refuse(why, "no window: %s", SDL_GetError());
         SDL_Quit();

@@ -54,8 +54,10 @@ static char problem[] = "fa2-4";
 
 static double first_frame(void *with)
 {
-    struct view v = {.scenario = {.verb = "view", .problem = problem}, .most_frames = 1,
-                     .width = 1920, .height = 1080};
+    struct view v = {.scenario = {.verb = "view", .problem = problem},
+                     .most_frames = 1,
+                     .width = 1920,
+                     .height = 1080};
     struct message why;
     double start = wall();
     (void)with;
@@ -73,18 +75,23 @@ static struct trace *long_trace(void)
         enum step step;
         enum tensor_name tensor;
         int cols;
-    } steps[] = {{STEP_QK, TENSOR_S, 2},         {STEP_MASK, TENSOR_S, 2},
-                 {STEP_ROW_MAX, TENSOR_M, 1},    {STEP_RESCALE, TENSOR_DECAY, 1},
+    } steps[] = {{STEP_QK, TENSOR_S, 2},          {STEP_MASK, TENSOR_S, 2},
+                 {STEP_ROW_MAX, TENSOR_M, 1},     {STEP_RESCALE, TENSOR_DECAY, 1},
                  {STEP_RESCALE, TENSOR_L_SUM, 1}, {STEP_RESCALE, TENSOR_O_ACC, 1},
-                 {STEP_EXP, TENSOR_P, 2},        {STEP_ROW_SUM, TENSOR_L_SUM, 1},
-                 {STEP_ROUND_P, TENSOR_P, 2},    {STEP_PV, TENSOR_O_ACC, 1}};
+                 {STEP_EXP, TENSOR_P, 2},         {STEP_ROW_SUM, TENSOR_L_SUM, 1},
+                 {STEP_ROUND_P, TENSOR_P, 2},     {STEP_PV, TENSOR_O_ACC, 1}};
     struct trace *t = trace_new(TRACE_VALUES);
     for (int n = 0; t != NULL && n < EVENTS; n++) {
         double values[2] = {1 + n * 1e-6, 2 + n * 1e-6};
         double exact[2][2] = {{1 + n * 1e-6, 1e-9}, {2 + n * 1e-6, 1e-9}};
-        struct event e = {.step = steps[n % 10].step, .tensor = steps[n % 10].tensor,
-                          .format = FORMAT_FP32, .rows = 1, .cols = (uint32_t)steps[n % 10].cols,
-                          .j = (uint32_t)(n / 10), .flags = EVENT_HAS_TWIN, .time = (uint64_t)n};
+        struct event e = {.step = steps[n % 10].step,
+                          .tensor = steps[n % 10].tensor,
+                          .format = FORMAT_FP32,
+                          .rows = 1,
+                          .cols = (uint32_t)steps[n % 10].cols,
+                          .j = (uint32_t)(n / 10),
+                          .flags = EVENT_HAS_TWIN,
+                          .time = (uint64_t)n};
         trace_append(t, &e, values, (const double(*)[2])exact, NULL, NULL);
     }
     return t;
