@@ -49,6 +49,15 @@ bool fold_from_anywhere(struct fold_run *run);
 /* The truth of row r: its largest score (-inf: none), sum e^(s - m), and column d of the output. */
 void fold_truth(const struct fold_run *run, int r, double *m, double *l, double *O);
 
+/* The state after a tile against what was there before it; fails with the slip's sentence. */
+bool fold_judge(struct fold_run *run, const struct state *before, const struct state *after);
+/* Is it right, in the form found so far? */
+bool fold_plain(const struct fold_run *run, const struct state *before, const struct state *after);
+/* Tells the legal forms apart, where this tile shows them. */
+void fold_settle(struct fold_run *run, const struct state *before, const struct state *after);
+/* What 1 in the student's m is, in base e. */
+double fold_unit(const struct fold_run *run);
+
 /* Properties that several labs share (fold_cases.c). */
 void fold_case_example(struct grading *g);
 void fold_case_tile_sizes(struct grading *g);
