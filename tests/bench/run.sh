@@ -46,7 +46,7 @@ bench() { # NAME WORDS...: its lines, shown and kept
     fi
     rm -f "$lines.one" "$lines.err"
 }
-for name in calibration fa2 mma trace round memory special kernels audit emulator; do
+for name in calibration fa2 backward mma trace round memory special kernels audit emulator; do
     bench $name "$build/tests/bench/bench_$name"
 done
 if [ -x "$build/flashulp-gpu" ]; then
