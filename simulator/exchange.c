@@ -161,3 +161,46 @@ void exchange_count_backward(const struct simulation *s, const struct head *h,
     count_held_backward(&x, s->algorithm == ALGORITHM_SPLITQ, e);
     run_free(&n.run);
 }
+
+static bool zeros(struct tensor *t, int rows, int D)
+{
+    struct message why;
+    return tensor_new(t, FORMAT_BF16, TENSOR_MAX_RANK, (int64_t[]){1, 1, rows, D}, &why);
+}
+
+/* A row tile that meets `tiles` key tiles. */
+static struct exchange of_block(bool by_rows, bool backward, int Br, int Bc, int D, int warps,
+                                int tiles)
+{
+    struct simulation s = simulation_default();
+    struct problem_options options = problem_defaults();
+    struct tensor q, k, v, dO;
+    struct problem p;
+    struct message why;
+    struct exchange e;
+    bool ok = zeros(&q, Br, D) && zeros(&k, tiles * Bc, D) && zeros(&v, tiles * Bc, D) &&
+              zeros(&dO, Br, D) && problem_new(&p, &q, &k, &v, &options, &why);
+    assert(ok);
+    (void)ok;
+    s.algorithm = by_rows ? ALGORITHM_SPLITQ : ALGORITHM_SPLITK;
+    s.policy = policy_table(POLICY_GPU_BF16);
+    s.choices = (struct choices){.Br = Br, .Bc = Bc, .warps = warps};
+    struct head h = problem_head(&p, 0);
+    if (backward)
+        exchange_count_backward(&s, &h, &dO, &e);
+    else
+        exchange_count(&s, &h, &e);
+    tensor_free(&dO);
+    problem_free(&p);
+    return e;
+}
+
+struct tile_exchange exchange_of_tile(bool by_rows, bool backward, int Br, int Bc, int D, int warps)
+{
+    struct exchange one = of_block(by_rows, backward, Br, Bc, D, warps, 1);
+    struct exchange two = of_block(by_rows, backward, Br, Bc, D, warps, 2);
+    struct tile_exchange t = {.barriers = two.barriers - one.barriers, .shared = two.shared};
+    for (int w = 0; w < warps; w++)
+        t.results += two.warp[w].reads + two.warp[w].writes - one.warp[w].reads - one.warp[w].writes;
+    return t;
+}

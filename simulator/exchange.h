@@ -33,4 +33,10 @@ void exchange_count(const struct simulation *s, const struct head *h, struct exc
 void exchange_count_backward(const struct simulation *s, const struct head *h,
                              const struct tensor *dO, struct exchange *e);
 
+/* What one more key tile costs a block whose warps share a tile of bf16 by rows or by keys. */
+struct tile_exchange {
+    int64_t barriers, results, shared; /* bytes of results written and read; of shared memory in all */
+};
+struct tile_exchange exchange_of_tile(bool by_rows, bool backward, int Br, int Bc, int D, int warps);
+
 #endif

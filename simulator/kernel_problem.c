@@ -61,7 +61,8 @@ bool kernel_takes(const struct kernel_choice *c, const struct problem *p, enum f
         return refuse(why, "%s takes head sizes %s; D is %lld", k->name, k->head_sizes,
                       (long long)p->D);
     if (p->softcap > 0 && !(k->flags & TAKES_SOFTCAP))
-        return refuse(why, "%s: --softcap is not modelled for it", k->name);
+        return refuse(why, "%s: --softcap is not modelled for it%s", k->name,
+                      k->flags & BACKWARD ? ": how its tanh enters dS is not established" : "");
     if (p->cu_q != NULL && !(k->flags & TAKES_PACKED))
         return refuse(why, "%s: packed sequences (--cu-seqlens) are not modelled for it", k->name);
     if (p->tiles > 0)

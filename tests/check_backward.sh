@@ -129,6 +129,17 @@ refused 'run: --option x=1: autocast knows repeated-max=BETA, once' \
 refused 'run: --option repeated-max=1: above 1, at most 64, is right; 7 is published' \
     run fa2-4 --algorithm autocast --option repeated-max=1
 
+# --- what is refused, and what a launch is said to exchange
+refused 'run: fa2-bwd: --softcap is not modelled for it: how its tanh enters dS is not established' \
+    run --generate gaussian --shape 1,1,1,8,8,64 --dtype bf16 --kernel fa2-bwd@H200 --do ones --softcap 3
+says 'for each pair of tiles 2 barriers and 0 bytes of results through shared memory. By keys (split-K) 3 barriers, 544,768 bytes' \
+    plan 16k
+says '65,536 bytes of results through shared memory (P and dS, for dK and dV)' plan 16k --kernel backward
+says 'met by up to 8 key tiles: 40,320 orders sum fp32 results of a query tile: 19,404 at most' \
+    run --generate gaussian --shape 1,1,1,8,64,4 --tile 8,8 --do random:1 --arrivals all
+says 'met by up to 16 key tiles: 100 orders' \
+    run --generate gaussian --shape 1,1,1,8,64,4 --tile 8,4 --do random:1 --arrivals 100
+
 # --- the commands that the claims name
 "$program" claims --json | sed -n '/"see"/,/]/p' | grep -o '"flashulp [^"]*"' | tr -d '"' |
     sort -u >commands

@@ -106,6 +106,25 @@ static void backward_by_hand(void **unused)
     }
 }
 
+/* One more key tile of the same block: 2 barriers and nothing, 3 and all four O; backward 3 and P and
+   dS written and read once, 2 and a dQ of each warp. */
+static void a_key_tile_more(void **unused)
+{
+    (void)unused;
+    static const struct {
+        bool by_rows, backward;
+        int64_t barriers, results;
+    } rows[] = {{true, false, 2, 0},
+                {false, false, 3, 4 * 4 * (64 + 64 + 64 * 64 + 4 * 64 + 4 * 64 + 4 * 64 * 16)},
+                {true, true, 3, 4 * 2 * 4 * 16 * 64},
+                {false, true, 2, 4 * 4 * (64 * 64 + 4 * 64 * 16)}};
+    for (int i = 0; i < 4; i++) {
+        struct tile_exchange t = exchange_of_tile(rows[i].by_rows, rows[i].backward, 64, 64, 64, 4);
+        assert_int_equal(t.barriers, rows[i].barriers);
+        assert_int_equal(t.results, rows[i].results);
+    }
+}
+
 /* One warp has nobody to exchange with; warps without keys or rows have nothing. */
 static void few_and_many(void **unused)
 {
@@ -188,6 +207,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(counts_by_hand),
         cmocka_unit_test(backward_by_hand),
+        cmocka_unit_test(a_key_tile_more),
         cmocka_unit_test(few_and_many),
         cmocka_unit_test(two_roundings),
         cmocka_unit_test(refused_trees),

@@ -30,6 +30,12 @@ struct plan_span plan_milliseconds(const struct cost *c);
 /* The n-th tile of the sweep; false behind the last. */
 bool plan_sweep_tile(int n, struct tiling *t);
 
+/* What a key tile costs the warps of a block of fa2 or backward, shared by rows and by keys; false for
+   other launches. */
+struct tile_exchange;
+bool plan_warps(const struct plan_page *page, const struct cost *c, struct tile_exchange *rows,
+                struct tile_exchange *keys);
+
 /* The table of devices; of one device everything. */
 void plan_text(struct plan_page *page);
 /* Every tile of the sweep on every device. */

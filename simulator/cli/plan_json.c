@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "simulator/cli/plan.h"
+#include "simulator/exchange.h"
 
 static void add_shape(struct json *j, const struct plan_page *page)
 {
@@ -79,6 +80,39 @@ static void add_assumptions(struct json *top, const struct plan_page *page)
     }
 }
 
+bool plan_warps(const struct plan_page *page, const struct cost *c, struct tile_exchange *rows,
+                struct tile_exchange *keys)
+{
+    enum { LARGEST = 1024 };
+    const struct tiling *t = &c->grid.tile;
+    int64_t dim = page->request.shape.dim;
+    bool backward = page->request.kernel == PLAN_KERNEL_BACKWARD;
+    if ((!backward && page->request.kernel != PLAN_KERNEL_FA2) || t->warps > EXCHANGE_WARPS ||
+        t->Br > LARGEST || t->Bc > LARGEST || dim > LARGEST)
+        return false;
+    *rows = exchange_of_tile(true, backward, t->Br, t->Bc, (int)dim, t->warps);
+    *keys = exchange_of_tile(false, backward, t->Br, t->Bc, (int)dim, t->warps);
+    return true;
+}
+
+static void add_way(struct json *j, const char *name, const struct tile_exchange *t)
+{
+    struct json *way = json_object(j, name);
+    json_whole(way, "barriers", t->barriers);
+    json_whole(way, "result_bytes", t->results);
+    json_whole(way, "shared_bytes", t->shared);
+}
+
+static void add_warps(struct json *j, const struct plan_page *page, const struct cost *c)
+{
+    struct tile_exchange rows, keys;
+    if (!plan_warps(page, c, &rows, &keys))
+        return;
+    struct json *list = json_object(j, "key_tile_exchange");
+    add_way(list, "split_q", &rows);
+    add_way(list, "split_k", &keys);
+}
+
 void plan_json(struct plan_page *page)
 {
     struct json *top = page->report->json, *list;
@@ -90,6 +124,7 @@ void plan_json(struct plan_page *page)
         json_string(j, "device", page->device[d].name);
         json_whole(j, "sms", sms);
         add_tile(j, &page->cost[d], page->device[d].architecture);
+        add_warps(j, page, &page->cost[d]);
         add_waves(j, &page->cost[d], sms);
         add_cost(j, &page->cost[d]);
     }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "simulator/cli/plan.h"
+#include "simulator/exchange.h"
 #include "simulator/scenario_parts.h"
 
 enum { INDENT = 10, KB = 1024 };
@@ -135,6 +136,25 @@ static void print_tile(struct plan_page *page, const struct cost *c)
 }
 
 /* "at 2 an SM 9.48 waves, 10 launched, 94.8 % full". */
+/* Split-Q, as shipped, and split-K: what one more key tile makes a block's warps exchange. */
+static void print_warps(struct plan_page *page, const struct cost *c)
+{
+    struct tile_exchange rows, keys;
+    char *text = NULL;
+    if (!plan_warps(page, c, &rows, &keys))
+        return;
+    text_append(&text,
+                "share a tile by rows (split-Q): for each pair of tiles %" PRId64 " barriers and %s "
+                "bytes of results through shared memory%s. ",
+                rows.barriers, grouped(rows.results).text,
+                rows.results > 0 ? " (P and dS, for dK and dV)" : "");
+    text_append(&text,
+                "By keys (split-K) %" PRId64 " barriers, %s bytes, and %s more bytes of shared "
+                "memory held.",
+                keys.barriers, grouped(keys.results).text, grouped(keys.shared - rows.shared).text);
+    words(page->report, "warps", text);
+}
+
 static void say_waves(char **text, int64_t blocks, int sms, int per_sm)
 {
     int64_t slots = (int64_t)sms * per_sm, launched = (blocks + slots - 1) / slots;
@@ -271,6 +291,7 @@ void plan_text(struct plan_page *page)
     print_table(page);
     if (page->devices == 1) {
         print_tile(page, c);
+        print_warps(page, c);
         print_blocks(page, c);
         print_cells(page, c);
         print_work(page, c);
