@@ -158,7 +158,7 @@ static void add_view(struct report *r, struct json *to, const char *name, enum f
     f = f == FORMAT_EXACT ? FORMAT_FP64 : f;
     int digits = format_info(f)->bits / 4;
     struct json *j = json_object(to, name);
-    report_text(r, " %-7s %-9s results of a query tile: %s at most; %s of %s numbers vary\n", name,
+    report_text(r, " %-7s %-7s results of a query tile: %s at most; %s of %s numbers vary\n", name,
                 format_info(f)->name, grouped(v->distinct_most).text, grouped(v->varying).text,
                 grouped(a->elements).text);
     if (v->varying > 0)
