@@ -38,6 +38,8 @@ static void every_bug_is_reported(void **state)
     (void)state;
     for (int order = EMULATOR_ASCENDING; order <= EMULATOR_RANDOM; order++)
         for (int i = 0; i < (int)(sizeof rows / sizeof rows[0]); i++) {
+            if (rows[i].fault == FAULT_MISALIGNED && !alignment_is_seen())
+                continue;
             use_detector((enum emulator_order)order);
             launch_bug(rows[i].bug);
             assert_reported(rows[i].bug, rows[i].fault, true);

@@ -11,6 +11,7 @@
 #include "tests/emulated/devices.h"
 
 bool run_bug(const char *name, void *out, void *in, const float *host);
+bool alignment_is_seen(void);
 void run_shape(unsigned grid, unsigned block, unsigned shared, float *out);
 
 #define BUGS_FILE "tests/emulated/bugs.cu"
