@@ -1,4 +1,4 @@
-/* control.c: time, keys and the pointer; see control.h. */
+/* control.c: time and keys; see control.h. */
 #include "visualize/control.h"
 
 #include <math.h>
@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "simulator/scenario_parts.h"
+#include "visualize/control_parts.h"
 #include "visualize/job.h"
 
 static void say(struct control *c, const char *words)
@@ -36,7 +37,7 @@ bool control_busy(const struct control *c)
     return c->job != NULL || c->frame.playing || c->frame.look.time != c->goal;
 }
 
-static void go_to(struct control *c, double time)
+void control_go_to(struct control *c, double time)
 {
     double most = c->scene.moments;
     time = time < 0 ? 0 : time > most ? most : time;
@@ -58,7 +59,7 @@ static void take_scene(struct control *c, struct scene *made, double time)
         c->frame = fresh;
     }
     c->frame.notice[0] = 0;
-    go_to(c, same ? c->frame.look.time : time);
+    control_go_to(c, same ? c->frame.look.time : time);
 }
 
 static void finish_job(struct control *c)
@@ -133,7 +134,7 @@ void control_resize(struct control *c, double wide, double high)
 static void step(struct control *c, int direction)
 {
     c->frame.playing = false;
-    go_to(c, c->goal);
+    control_go_to(c, c->goal);
     double goal = direction > 0 ? floor(c->goal) + 1 : ceil(c->goal) - 1;
     if (goal >= 0 && goal <= c->scene.moments)
         c->goal = goal;
@@ -146,7 +147,7 @@ static void find(struct control *c, int direction, unsigned marks, const char *n
     if (n < 0)
         say(c, none);
     else
-        go_to(c, n);
+        control_go_to(c, n);
 }
 
 static void find_divergence(struct control *c)
@@ -160,7 +161,7 @@ static void find_divergence(struct control *c)
         say(c, "No run leaves the exact one.");
         return;
     }
-    go_to(c, n);
+    control_go_to(c, n);
     snprintf(words, sizeof words, "Step %d: %s", n,
              parted > 0
                  ? "from here on the runs hold different bits."
@@ -168,7 +169,7 @@ static void find_divergence(struct control *c)
     say(c, words);
 }
 
-static void zoom_at(struct control *c, double x, double y, double factor)
+void control_zoom_at(struct control *c, double x, double y, double factor)
 {
     struct frame_state *f = &c->frame;
     double zoom = f->zoom * factor;
@@ -179,7 +180,7 @@ static void zoom_at(struct control *c, double x, double y, double factor)
     c->dirty = true;
 }
 
-static void pan(struct control *c, double dx, double dy)
+void control_pan(struct control *c, double dx, double dy)
 {
     c->frame.pan_x += dx;
     c->frame.pan_y += dy;
@@ -189,7 +190,7 @@ static void pan(struct control *c, double dx, double dy)
 static void zoom_in_middle(struct control *c, double factor)
 {
     struct box b = frame_stage(c->wide, c->high);
-    zoom_at(c, b.x + b.w / 2, b.y + b.h / 2, factor);
+    control_zoom_at(c, b.x + b.w / 2, b.y + b.h / 2, factor);
 }
 
 /* The next number on the stage, in the order of drawing. */
@@ -215,7 +216,7 @@ static void pin_next(struct control *c, bool back)
     c->dirty = true;
 }
 
-static void change(struct control *c, int parameter, int direction, double place)
+void control_change(struct control *c, int parameter, int direction, double place)
 {
     struct parameter p[PARAMETER_MOST];
     if (parameter >= c->scene.kind->parameters(&c->scene, p))
@@ -294,13 +295,13 @@ static bool time_key(struct control *c, enum control_key key, bool shift)
     switch (key) {
     case KEY_SPACE:
         if (c->frame.look.time >= c->scene.moments)
-            go_to(c, 0);
+            control_go_to(c, 0);
         c->frame.playing = !c->frame.playing;
         return true;
     case KEY_LEFT:
     case KEY_RIGHT:
         if (shift)
-            pan(c, key == KEY_LEFT ? 40 : -40, 0);
+            control_pan(c, key == KEY_LEFT ? 40 : -40, 0);
         else
             step(c, key == KEY_LEFT ? -1 : 1);
         return true;
@@ -310,10 +311,10 @@ static bool time_key(struct control *c, enum control_key key, bool shift)
         c->goal = fmin(c->scene.moments, fmax(0, c->goal + (key == KEY_PAGE_UP ? -9 : 9)));
         return true;
     case KEY_HOME:
-        go_to(c, 0);
+        control_go_to(c, 0);
         return true;
     case KEY_END:
-        go_to(c, c->scene.moments);
+        control_go_to(c, c->scene.moments);
         return true;
     case KEY_R:
         find(c, shift ? -1 : 1, MOMENT_RESCALE, "There is no rescale in that direction.");
@@ -339,13 +340,13 @@ static void look_key(struct control *c, enum control_key key, bool shift)
     case KEY_UP:
     case KEY_DOWN:
         if (shift)
-            pan(c, 0, key == KEY_UP ? 40 : -40);
+            control_pan(c, 0, key == KEY_UP ? 40 : -40);
         else
             choose(c, key == KEY_UP ? -1 : 1);
         break;
     case KEY_LESS:
     case KEY_MORE:
-        change(c, c->frame.parameter, key == KEY_LESS ? -1 : 1, 0);
+        control_change(c, c->frame.parameter, key == KEY_LESS ? -1 : 1, 0);
         break;
     case KEY_Z:
         zoom_in_middle(c, shift ? 0.8 : 1.25);
@@ -390,99 +391,6 @@ void control_press_key(struct control *c, enum control_key key, bool shift)
     c->dirty = true;
     if (!time_key(c, key, shift))
         look_key(c, key, shift);
-}
-
-static double slider_place(const struct control *c, double x)
-{
-    double from, to;
-    frame_slider(c->wide, &from, &to);
-    return fmin(1, fmax(0, (x - from) / (to - from)));
-}
-
-static void drag(struct control *c, double x, double y)
-{
-    switch (c->drag) {
-    case DRAG_TRACK:
-        c->frame.playing = false;
-        go_to(c, frame_time(&c->scene, c->wide, x));
-        break;
-    case DRAG_SLIDER:
-        change(c, c->pressed - FRAME_SLIDER, 0, slider_place(c, x));
-        break;
-    case DRAG_STAGE:
-        if (c->moved)
-            pan(c, x - c->last_x, y - c->last_y);
-        break;
-    default:
-        break;
-    }
-}
-
-void control_move(struct control *c, double x, double y)
-{
-    int what = drawing_what(&c->drawing, x, y);
-    if (!c->open)
-        return;
-    what = what < FRAME_TRACK ? what : 0;
-    c->moved = c->moved || fabs(x - c->press_x) + fabs(y - c->press_y) > 4;
-    if (c->drag != DRAG_NONE)
-        drag(c, x, y);
-    else if (what != c->frame.look.hovered) {
-        c->frame.look.hovered = what;
-        c->dirty = true;
-    }
-    c->last_x = x;
-    c->last_y = y;
-}
-
-void control_press(struct control *c, double x, double y)
-{
-    struct box b = frame_stage(c->wide, c->high);
-    int what = drawing_what(&c->drawing, x, y);
-    if (!c->open)
-        return;
-    c->frame.notice[0] = 0;
-    c->dirty = true;
-    c->pressed = what;
-    c->moved = false;
-    c->press_x = c->last_x = x;
-    c->press_y = c->last_y = y;
-    if (what == FRAME_TRACK)
-        c->drag = DRAG_TRACK;
-    else if (what >= FRAME_SLIDER && what < FRAME_PLAY)
-        c->drag = DRAG_SLIDER;
-    else if (x >= b.x && x < b.x + b.w && y >= b.y && y < b.y + b.h && !c->frame.help)
-        c->drag = DRAG_STAGE;
-    if (c->drag != DRAG_STAGE)
-        drag(c, x, y);
-}
-
-void control_release(struct control *c, double x, double y)
-{
-    int what = c->pressed;
-    bool clicked = !c->moved && c->open && what == drawing_what(&c->drawing, x, y);
-    c->drag = DRAG_NONE;
-    c->pressed = 0;
-    if (!clicked)
-        return;
-    c->dirty = true;
-    if (what == FRAME_HELP)
-        c->frame.help = false;
-    else if (what == FRAME_PLAY)
-        time_key(c, KEY_SPACE, false);
-    else if (what >= FRAME_LESS && what < FRAME_MORE)
-        change(c, what - FRAME_LESS, -1, 0);
-    else if (what >= FRAME_MORE && what < FRAME_SLIDER)
-        change(c, what - FRAME_MORE, 1, 0);
-    else if (what < FRAME_TRACK)
-        c->frame.look.pinned = what == c->frame.look.pinned ? 0 : what;
-}
-
-void control_wheel(struct control *c, double x, double y, double turns)
-{
-    struct box b = frame_stage(c->wide, c->high);
-    if (c->open && x >= b.x && x < b.x + b.w && y >= b.y && y < b.y + b.h)
-        zoom_at(c, x, y, pow(1.25, turns));
 }
 
 const struct drawing *control_draw(struct control *c)
