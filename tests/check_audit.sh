@@ -179,8 +179,8 @@ says 1 cap.safetensors --runs file:flipped.npy --identify --attribute 0 --rows 0
 line "a flipped bit is explained by nothing" 'identity UNEXPLAINED\. No run that was tried has the bits of file:flipped\.npy'
 line "one output is left over" 'Left over: 1 of 32'
 says 0 h200-b200 --explain H200,B200 --attribute 0 --dims 0
-line "two groupings" 'explain  SCHEDULE\. 1 output differs\. H200 is fa2-split@H200, B200 is'
-line "and nothing else" 'Between them: groups of keys 54 x 512 and 62 x 448\.'
+line "two groupings" 'explain  SCHEDULE\. 1 output differs\. H200 has the bits of'
+line "and nothing else" 'groups of keys 54 x 512 and 62'
 narrow "--explain"
 says 0 --generate gaussian --seed 7 --shape 1,2,1,1,3000,128 --dtype bf16 \
     --runs fa2-split@B200,fa2-split@B200+splits=3 --explain fa2-split@B200,fa2-split@B200+splits=3

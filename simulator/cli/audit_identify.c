@@ -216,13 +216,15 @@ static char *explanation_words(const struct audit *a, const struct findings *f)
         text_append(&words, "%s and %s have the same bits here", x, y);
     else if (e->found) {
         text_append(&words,
-                    "%s output%s. %s is %s, %s is %s. Between them: ", grouped(e->differ).text,
-                    e->differ == 1 ? " differs" : "s differ", x, e->from.name, y, e->to.name);
+                    "%s output%s. %s has the bits of %s, %s those of %s. Between "
+                    "them: ",
+                    grouped(e->differ).text, e->differ == 1 ? " differs" : "s differ", x,
+                    e->from.name, y, e->to.name);
         append_changes(&words, f->space, e);
     } else if (e->verdict == AUDIT_UNEXPLAINED)
         text_append(&words, "No known set of changes turns %s into %s", x, y);
     else
-        text_append(&words, "They are different runs: %s is %s, %s is %s", x,
+        text_append(&words, "They are different runs: %s has the bits of %s, %s those of %s", x,
                     f->found[e->a].best[0].name, y, f->found[e->b].best[0].name);
     text_append(&words, ". %s runs were tried%s.", grouped(e->tried).text,
                 e->stopped ? ", as many as the limit on the work allows" : "");
