@@ -5,8 +5,9 @@
    step; each array in it is a group of lines.  What changes no bit of the row is left out: an array
    updated in place that stayed as it was, the factors a and b alone, scores that were given.
 
-   With --do the story is the backward pass of that query: its D, then what it and each key tile give
-   one another, its dQ; of dK and dV the rows of the keys that it sees, which other queries add to. */
+   With --do the story is the backward pass of that query: its D, then what it and each key tile
+   give one another, its dQ; of dK and dV the rows of the keys that it sees, to which other queries
+   add. */
 #ifndef FLASHULP_WALK_H
 #define FLASHULP_WALK_H
 

@@ -45,8 +45,9 @@ int walk_compare(struct walk *w, const struct walk *base)
             const double *other = known ? trace_values(base->trace, group->event) : NULL;
             for (int i = group->first; i < group->first + group->count; i++) {
                 struct walk_line *line = &w->lines[i];
-                line->changed = other == NULL || strcmp(walk_number(line->value, 0, 16).text,
-                                                        walk_number(other[line->at], 0, 16).text) != 0;
+                line->changed =
+                    other == NULL || strcmp(walk_number(line->value, 0, 16).text,
+                                            walk_number(other[line->at], 0, 16).text) != 0;
                 any = any || line->changed;
             }
         }

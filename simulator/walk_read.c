@@ -1,5 +1,5 @@
-/* walk_read.c: what a walk reads from its trace: which events are about its row, and the numbers that
-   stood in an array before. */
+/* walk_read.c: what a walk reads from its trace: which events are about its row, and the numbers
+   that stood in an array before. */
 #include <math.h>
 
 #include "simulator/walk.h"
@@ -9,7 +9,7 @@ static bool of_row(const struct walk *w, size_t event)
     return trace_event(w->trace, event)->i == (uint32_t)w->query_tile;
 }
 
-/* The keys first .. first + count - 1 of the head that the row sees, as [lo, hi) relative to first. */
+/* The keys first .. first + count - 1 of the head that the row sees: [lo, hi), relative to first. */
 static void keys_seen(const struct walk *w, int64_t first, int count, int *lo, int *hi)
 {
     struct visible v = {&w->head, (int64_t)w->query_tile * w->attention.choices.Br, first, count,
@@ -105,7 +105,8 @@ void walk_seen(const struct walk *w, size_t event, int *lo, int *hi)
         *hi = key_count(&w->attention, (int)e->j);
     }
     if (w->backward && keys && e->tensor != TENSOR_S) /* what is hidden reaches nothing */
-        keys_seen(w, key_first(&w->attention, (int)e->j), key_count(&w->attention, (int)e->j), lo, hi);
+        keys_seen(w, key_first(&w->attention, (int)e->j), key_count(&w->attention, (int)e->j), lo,
+                  hi);
 }
 
 double walk_earlier(const struct walk *w, size_t event, enum tensor_name t, int col)

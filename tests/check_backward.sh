@@ -1,6 +1,6 @@
 #!/bin/sh
-# The backward pass from outside: gradients by run and exact, walks and traces with --do, the input of
-# low-precision training, and the commands that the claims name.  TAP on the output.
+# The backward pass from outside: gradients by run and exact, walks and traces with --do, the input
+# of low-precision training, and the commands that the claims name.  TAP on the output.
 # usage: tests/check_backward.sh   (FLASHULP_BUILD: build)
 . "$(dirname "$0")/tap.sh"
 . "$(dirname "$0")/npy.sh"

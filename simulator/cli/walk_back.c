@@ -1,5 +1,5 @@
-/* walk_back.c: what a backward walk comes to: dQ of its row, dK and dV of the first key that the row
-   sees, against the certified gradients; what dS sums to; where to go from here. */
+/* walk_back.c: what a backward walk comes to: dQ of its row, dK and dV of the first key that the
+   row sees, against the certified gradients; what dS sums to; where to go from here. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

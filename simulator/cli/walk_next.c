@@ -46,14 +46,16 @@ static struct scenario as_verb(const struct scenario *s, enum command c)
     struct scenario other = *s;
     other.verb = command_info(c)->name;
     for (int o = 0; o < OPTION_COUNT; o++)
-        other.given[o] = s->given[o] && option_info((enum option)o)->groups & command_info(c)->groups;
+        other.given[o] =
+            s->given[o] && option_info((enum option)o)->groups & command_info(c)->groups;
     return other;
 }
 
 static void show_backward_next(struct report *r, const struct walk *w, const struct scenario *s)
 {
     static const enum option backward[] = {OPTION_DO, OPTION_ATOMIC_SEED, OPTION_DETERMINISTIC};
-    struct scenario forward = *s, exact = as_verb(s, COMMAND_EXACT), check = as_verb(s, COMMAND_RUN);
+    struct scenario forward = *s, exact = as_verb(s, COMMAND_EXACT),
+                    check = as_verb(s, COMMAND_RUN);
     struct scenario bf16 = walk_under_policy(s, policy_name(POLICY_GPU_BF16));
     bool first = true, narrow = w->simulation.policy.site[SITE_OUT].format != FORMAT_FP32;
     static const enum option rows[] = {OPTION_BATCH, OPTION_HEADS, OPTION_ROWS, OPTION_DIMS};

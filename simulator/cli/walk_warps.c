@@ -41,8 +41,10 @@ void show_warps(struct report *r, const struct walk *w)
         report_text(r, " %4d %15s %9s %10s %10s %11" PRId64 "\n", n, grouped(e.warp[n].held).text,
                     grouped(e.warp[n].inputs).text, grouped(e.warp[n].writes).text,
                     grouped(e.warp[n].reads).text, e.warp[n].waits);
-    text_append(&words, " %" PRId64 " barriers in the block, those for loaded tiles included; %s bytes "
-                "of shared memory", e.barriers, grouped(e.shared).text);
+    text_append(&words,
+                " %" PRId64 " barriers in the block, those for loaded tiles included; %s bytes "
+                "of shared memory",
+                e.barriers, grouped(e.shared).text);
     show_words(r, 1, words);
     list_warps(r, &e);
 }

@@ -1,6 +1,6 @@
 /* bench_backward.c: a backward pass beside the forward pass before it, in float arithmetic; and a
-   launch of 2,048 blocks of 64 key tiles put on a GPU's SMs, whose events must cost the same however
-   many there are. */
+   launch of 2,048 blocks of 64 key tiles put on a GPU's SMs, whose events must cost the same
+   however many there are. */
 #include "simulator/gradient.h"
 #include "simulator/schedule.h"
 #include "tests/bench/bench.h"
@@ -48,10 +48,12 @@ static void compare_passes(enum policy_id policy, const char *what)
     struct passes p = {.simulation = simulation_default()};
     uint64_t seed = 1;
     p.simulation.policy = policy_table(policy);
-    if (!draw_problem(&p.problem, FORMAT_BF16, (struct shape){1, 1, 1, N, N, D}, 1, &options, &seed) ||
+    if (!draw_problem(&p.problem, FORMAT_BF16, (struct shape){1, 1, 1, N, N, D}, 1, &options,
+                      &seed) ||
         !draw_tensor(&p.dO, FORMAT_BF16, 1, 1, N, D, 1, &seed))
         abort();
-    struct peer peer[] = {{what, NULL, &p, 0, 0, back}, {"its forward pass", NULL, &p, 0, 0, forward}};
+    struct peer peer[] = {{what, NULL, &p, 0, 0, back},
+                          {"its forward pass", NULL, &p, 0, 0, forward}};
     bench_rounds(peer, 2, ROUNDS);
     bench_times_row(what, &peer[0], &peer[1], 3);
     tensor_free(&p.dO);
@@ -81,8 +83,9 @@ static void launch_once(void *with)
 static struct scheduled launch_of(int64_t heads)
 {
     struct attention_shape s = {2, heads, heads, 8192, 8192, 128, false};
-    return (struct scheduled){.grid = grid_of(PLAN_KERNEL_FA2, &s, (struct tiling){128, 128, 4}, 0, 0),
-                           .machine = {.sms = 108, .per_sm = 2, .plain = 1, .masked = 1}};
+    return (struct scheduled){.grid =
+                                  grid_of(PLAN_KERNEL_FA2, &s, (struct tiling){128, 128, 4}, 0, 0),
+                              .machine = {.sms = 108, .per_sm = 2, .plain = 1, .masked = 1}};
 }
 
 int main(void)
