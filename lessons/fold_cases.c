@@ -69,7 +69,9 @@ void fold_case_anywhere(struct grading *g)
         struct fold_run run;
         fold_new(&run, g, 4, 7, 3, 7);
         fold_draw(&run);
-        fold_from_anywhere(&run);
+        run.divided = fold_form(&run); /* and the base of m, which a drawn m alone may not show */
+        if (!failed(g))
+            fold_from_anywhere(&run);
     }
 }
 
