@@ -102,6 +102,10 @@ mutant "a warp's sum of rounded weights" test_algorithms $algorithms/splitk.c \
     's/take_block(r, c->P, s->P, 0, c->keys.first);/take_block(r, c->P, all->weight, 0, c->keys.first);/'
 mutant "a warp's part on top of the last" test_algorithms $algorithms/splitk.c \
     's/fill(r, c->Y, 0);//'
+mutant "P V kept in fp32 by autocast" test_algorithms $algorithms/autocast.c \
+    's/round_at(r, b->Y, SITE_PV_STORE);//'
+mutant "every maximum shifted" test_algorithms $algorithms/autocast.c \
+    's/fill(r, b->count, -1);/fill(r, b->count, 1);/'
 mutant "hidden keys weigh, backward" test_backward $algorithms/backward_warps.c \
     's/mask(r, c->P_k, &seen);//'
 mutant "parts of dQ last to first" test_backward $algorithms/backward_warps.c \
