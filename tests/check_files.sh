@@ -19,14 +19,15 @@ refused() {
 }
 
 # Every place for a file to be read: what stands there, and why it is refused.
-everywhere() { # file, reason, reason where a single .npy is wanted, where a trace, where a tree
-    npy=${3:-$2} trace=${4:-$2} tree=${5:-$2}
-    for verb in walk exact run audit; do refused "$verb: $1: $2" $verb "$1"; done
+everywhere() { # file, reason, reason where a single .npy is wanted, where a trace, where a tree, where
+    # a folder may stand
+    npy=${3:-$2} trace=${4:-$2} tree=${5:-$2} dump=$6
+    for verb in walk exact run audit; do refused "$verb: $1: ${dump:-$2}" $verb "$1"; done
     refused "trace: $1: $trace" trace "$1"
     refused "run: $1: $npy" run --q "$1" --k ok.npy --v ok.npy
     refused "run: $1: $npy" run --q ok.npy --k "$1" --v ok.npy
     refused "run: $1: $npy" run --q ok.npy --k ok.npy --v "$1"
-    refused "audit: $1: $npy" audit fa2-4 --runs "file:$1"
+    refused "audit: $1: ${dump:-$npy}" audit fa2-4 --runs "file:$1"
     refused "compare: $1: $2" compare ok.npy ok.npy --exact "$1"
     refused "run: --order ROW_SUM: $1: $tree" run fa2-4 --order "ROW_SUM=tree:$1"
     [ -d "$1" ] && return
@@ -66,8 +67,10 @@ ln -s folder.trace to_folder.trace && ln -s pipe.trace to_pipe.trace
 everywhere missing.trace "no such file"
 everywhere dangling.trace "a symbolic link to a file that is not there"
 everywhere loop.trace "symbolic links that lead to no file"
-everywhere folder.trace "a folder, not a regular file"
-everywhere to_folder.trace "a folder, not a regular file"
+folder="a folder, not a regular file"
+no_dump="neither it nor a folder in it has a metadata.jsonl, as FlashInfer dumps a call"
+everywhere folder.trace "$folder" "$folder" "$folder" "$folder" "$no_dump"
+everywhere to_folder.trace "$folder" "$folder" "$folder" "$folder" "$no_dump"
 everywhere pipe.trace "a pipe, not a regular file"
 everywhere to_pipe.trace "a pipe, not a regular file"
 everywhere /dev/zero "a device, not a regular file"

@@ -70,6 +70,7 @@ wrong() { echo "$1" && touch "$folder/failed"; }
 # The files the README speaks of.
 make_sandbox() {
     ln -s "$source/tests/data" "$sandbox/tests/data"
+    ln -s "$source/lessons" "$sandbox/lessons"
     (cd "$sandbox" && flashulp run --generate gaussian --shape 1,2,2,5,5,8 --out q.npy >/dev/null &&
         for name in k v got want; do cp q.npy $name.npy; done
         printf '%s\n' '#!/bin/sh' \
