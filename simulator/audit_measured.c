@@ -10,6 +10,7 @@
 #include "simulator/audit_parts.h"
 #include "simulator/data.h"
 #include "simulator/dump.h"
+#include "simulator/report.h"
 #include "simulator/scenario_parts.h"
 
 char *audit_capture_path(const struct scenario *s)
@@ -74,8 +75,8 @@ static void digest(struct audit_run *run, const struct tensor *O)
     free(all);
 }
 
-static bool take(struct audit *a, struct audit_run *run, struct tensor *t, bool bnhd,
-                 struct message *why)
+bool audit_take_output(struct audit *a, struct audit_run *run, struct tensor *t, bool bnhd,
+                       struct message *why)
 {
     const struct problem *p = &a->in.problem;
     const struct selection *s = &a->selection;
@@ -101,21 +102,17 @@ static bool take(struct audit *a, struct audit_run *run, struct tensor *t, bool 
     return true;
 }
 
-bool audit_take_output(struct audit *a, struct audit_run *run, struct tensor *t,
-                       struct message *why)
-{
-    return take(a, run, t, false, why);
-}
-
-static enum format words_of(const struct audit *a)
+enum format audit_words(const struct audit *a)
 {
     const char *dtype = a->scenario->value[OPTION_DTYPE];
     return dtype != NULL && strcmp(dtype, "fp16") == 0 ? FORMAT_FP16 : FORMAT_BF16;
 }
 
-static bool bnhd_given(const struct audit *a)
+bool audit_bnhd(const struct audit *a, const struct bundle *b)
 {
-    return says_bnhd(a->scenario->value[OPTION_LAYOUT]);
+    const char *own = b != NULL ? bundle_meta(b, "layout.o") : NULL;
+    return says_bnhd(a->scenario->value[OPTION_LAYOUT]) ||
+           (b != NULL && says_bnhd(own != NULL ? own : bundle_meta(b, "layout")));
 }
 
 bool audit_measured_file(struct audit *a, struct audit_run *run, const char *path,
@@ -125,12 +122,14 @@ bool audit_measured_file(struct audit *a, struct audit_run *run, const char *pat
     struct message took;
     if (is_folder(path))
         return audit_replayed_dump(a, run, path, why);
+    if (ends_with(path, ".safetensors"))
+        return audit_replayed_capture(a, run, path, why);
     text_append(&run->what, "%s", path);
-    if (!tensor_read_npy(path, words_of(a), &t, &took, why))
+    if (!tensor_read_npy(path, audit_words(a), &t, &took, why))
         return false;
     if (took.text[0] != 0)
         text_append(&run->remarks, "%s: %s\n", path, took.text);
-    bool ok = take(a, run, &t, bnhd_given(a), why);
+    bool ok = audit_take_output(a, run, &t, audit_bnhd(a, NULL), why);
     tensor_free(&t);
     return ok;
 }
@@ -175,12 +174,11 @@ static bool take_base(struct audit_lse *l, const struct bundle *b, const char *p
            refuse(why, "%.200s: metadata lse_base '%.40s': e or 2 is right", path, value);
 }
 
-/* lse.NAME of the capture, beside o.NAME. */
-static bool take_lse(struct audit *a, struct audit_run *run, const struct bundle *b,
-                     const char *path, struct message *why)
+bool audit_take_lse(struct audit *a, struct audit_run *run, const struct bundle *b,
+                    const char *path, const char *output, struct message *why)
 {
     char name[136], *what = NULL;
-    const char *own = run->name + 1 + (run->name[1] == '.');
+    const char *own = output + 1 + (output[1] == '.');
     snprintf(name, sizeof name, "lse%s%s", own[0] != 0 ? "." : "", own);
     const struct tensor *t = bundle_find(b, name);
     if (t == NULL)
@@ -217,6 +215,11 @@ static void note_orphans(struct audit *a, const struct bundle *b)
     }
 }
 
+bool audit_is_output(const char *name)
+{
+    return strncmp(name, "o.", 2) == 0 || strcmp(name, "o") == 0;
+}
+
 bool audit_measured_capture(struct audit *a, const char *path, struct message *why)
 {
     struct bundle b;
@@ -224,22 +227,21 @@ bool audit_measured_capture(struct audit *a, const char *path, struct message *w
     bool ok = true;
     if (is_folder(path))
         return audit_measured_dump(a, path, why);
-    if (!bundle_read(path, words_of(a), &b, &took, why))
+    if (!bundle_read(path, audit_words(a), &b, &took, why))
         return false;
     note_defaults(a, &b);
     note_orphans(a, &b);
     note_capacity(a, &b);
-    const char *own = bundle_meta(&b, "layout.o");
-    bool bnhd = bnhd_given(a) || says_bnhd(own != NULL ? own : bundle_meta(&b, "layout"));
     for (int i = 0; ok && i < b.count; i++) {
         const char *name = b.tensors[i].name;
-        if (strncmp(name, "o.", 2) != 0 && strcmp(name, "o") != 0)
+        if (!audit_is_output(name))
             continue;
         struct audit_run *run = audit_add(a, name, strlen(name), why);
         ok = run != NULL;
         if (ok) {
             text_append(&run->what, "%s of %s", name, path);
-            ok = take(a, run, &b.tensors[i].tensor, bnhd, why) && take_lse(a, run, &b, path, why);
+            ok = audit_take_output(a, run, &b.tensors[i].tensor, audit_bnhd(a, &b), why) &&
+                 audit_take_lse(a, run, &b, path, name, why);
         }
     }
     bundle_free(&b);

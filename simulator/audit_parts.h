@@ -16,9 +16,23 @@ bool audit_measured_file(struct audit *a, struct audit_run *run, const char *pat
                          struct message *why);
 /* All o.NAME of the capture, or the one named; says which metadata were missing. */
 bool audit_measured_capture(struct audit *a, const char *path, struct message *why);
-/* Takes what t owns: outputs of the problem's shape (B, Hq, Nq, D). */
-bool audit_take_output(struct audit *a, struct audit_run *run, struct tensor *t,
+/* Takes what t owns: outputs of the problem's shape (B, Hq, Nq, D), or (B, Nq, Hq, D). */
+bool audit_take_output(struct audit *a, struct audit_run *run, struct tensor *t, bool bnhd,
                        struct message *why);
+/* lse.NAME of the capture b, beside the tensor named `output`; true where there is none. */
+bool audit_take_lse(struct audit *a, struct audit_run *run, const struct bundle *b,
+                    const char *path, const char *output, struct message *why);
+/* "o" or "o.NAME". */
+bool audit_is_output(const char *name);
+/* What 16-bit words hold; whether outputs lie (B, Nq, Hq, D), by --layout or b's metadata. */
+enum format audit_words(const struct audit *a);
+bool audit_bnhd(const struct audit *a, const struct bundle *b);
+/* Are these the problem's Q, K, V?  What was rounded at INPUT cannot be compared any more. */
+bool audit_same_inputs(const struct audit *a, const struct audit_run *run, const struct tensor *q,
+                       const struct tensor *k, const struct tensor *v, struct message *why);
+/* The output of a second capture, made on the same Q, K, V. */
+bool audit_replayed_capture(struct audit *a, struct audit_run *run, const char *path,
+                            struct message *why);
 /* A dumped call's output: the problem's own, or that of a replay on the same Q, K, V. */
 bool audit_measured_dump(struct audit *a, const char *path, struct message *why);
 bool audit_replayed_dump(struct audit *a, struct audit_run *run, const char *path,

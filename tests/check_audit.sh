@@ -195,6 +195,19 @@ line "P1: FA2" 'file:fa2\.npy has every bit of fa2@H200'
 line "P1: why" 'alter=sum-rounded \(l$|\+alter=sum-rounded'
 refused '--identify: no output was measured; a capture with o.NAME, or --runs file:O.npy, is right' \
     p1 --runs fa2 --identify
+# Two machines, a capture each.
+one="--shape 1,2,1,1,3000,64 --dtype bf16 --kernel fa2-split@H200"
+"$program" run --generate gaussian --seed 7 $one -o first.safetensors >/dev/null
+"$program" run --generate gaussian --seed 7 $one --splits 3 -o second.safetensors >/dev/null
+"$program" run --generate gaussian --seed 8 $one -o other.safetensors >/dev/null
+"$program" run fa2-4 -o empty.safetensors >/dev/null
+says 0 first.safetensors --runs file:second.safetensors \
+    --explain o.fa2-split@H200:fa2-split,file:second.safetensors
+line "a second capture" 'explain  SCHEDULE\. [0-9]+ outputs? differ'
+refused "--runs file:other.safetensors: INPUTS DIFFER: its Q[0,0,0,0] is -0.96484375, this problem's 0.89453125; only outputs of identical Q, K, V can be compared, as a replay makes them" \
+    first.safetensors --runs file:other.safetensors
+refused "--runs file:empty.safetensors: INPUTS DIFFER: its Q is (1, 1, 1, 1), this problem's (1, 2, 1, 64); only outputs of identical Q, K, V can be compared, as a replay makes them" \
+    first.safetensors --runs file:empty.safetensors
 refused '--explain x: A,B is right, two runs of this audit' p1 --runs fa2 --explain x
 refused '--explain fa3: no run of this audit has that name; o.NAME of the capture, or a name of --runs, is right' \
     p1 --runs fa2 --explain fa2,fa3
