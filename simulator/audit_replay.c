@@ -7,7 +7,7 @@
 #include "simulator/audit_parts.h"
 #include "simulator/scenario_parts.h"
 
-/* The first element in which two tensors of rank 4 differ, or their shapes, in words; NULL: none. */
+/* The first element in which two tensors of rank 4 differ, or their shapes; NULL: none. */
 static char *difference(const char *name, const struct tensor *x, const struct tensor *y)
 {
     char *text = NULL;
