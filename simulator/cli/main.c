@@ -12,15 +12,6 @@
 #include "simulator/inputs.h"
 #include "simulator/scenario_parts.h"
 
-static const struct {
-    const char *name, *meaning;
-} planned[] = {
-#define PLANNED_COMMAND(name, meaning) {name, meaning},
-#include "simulator/commands.def"
-#undef PLANNED_COMMAND
-};
-enum { PLANNED = sizeof planned / sizeof planned[0] };
-
 static int (*const verbs[COMMAND_COUNT])(int argc, char **argv) = {
     [COMMAND_WALK] = cli_walk,     [COMMAND_BITS] = cli_bits,       [COMMAND_EXACT] = cli_exact,
     [COMMAND_RUN] = cli_run,       [COMMAND_TRACE] = cli_trace,     [COMMAND_LIST] = cli_list,
@@ -58,15 +49,7 @@ static void front_page(void)
         section = info->section;
         printf("%-9s %-9s %s\n", same ? "" : section, info->name, info->meaning);
     }
-    printf("\nNot built yet:");
-    int column = 14;
-    for (int i = 0; i < PLANNED; i++) {
-        int width = (int)strlen(planned[i].name) + 1;
-        bool fits = column + width <= 80;
-        printf("%s %s", fits ? "" : "\n             ", planned[i].name);
-        column = (fits ? column : 13) + width;
-    }
-    printf("\n\n%s\n"
+    printf("\n%s\n"
            "Every verb that reports takes  --json  and  -o FILE  (the ending decides:\n"
            ".json .md .csv; of audit, claims, compare, plan, splits .html too).\n"
            "Exit: 0 yes or done, 1 no, 2 bad input.\n",
@@ -174,18 +157,10 @@ void cli_progress(const char *verb, int64_t done, int64_t total)
 
 static int unknown_verb(const char *word)
 {
-    const char *names[COMMAND_COUNT + PLANNED];
-    struct message why;
-    for (int i = 0; i < PLANNED; i++)
-        if (strcmp(planned[i].name, word) == 0) {
-            refuse(&why, "not built yet (%s)", planned[i].meaning);
-            return cli_refused(word, &why);
-        }
+    const char *names[COMMAND_COUNT];
     for (int c = 0; c < COMMAND_COUNT; c++)
         names[c] = command_info((enum command)c)->name;
-    for (int i = 0; i < PLANNED; i++)
-        names[COMMAND_COUNT + i] = planned[i].name;
-    const char *near = nearest_name(word, names, COMMAND_COUNT + PLANNED);
+    const char *near = nearest_name(word, names, COMMAND_COUNT);
     if (near != NULL)
         fprintf(stderr, "flashulp %.60s: no such verb; did you mean %s?\n", word, near);
     else
