@@ -2,23 +2,9 @@
 # flashulp plan from outside: its figures, its keys, its files, and every refusal compared whole.
 # TAP on the output.  usage: tests/check_plan.sh   (FLASHULP_BUILD: build)
 . "$(dirname "$0")/tap.sh"
-program=$(cd "${FLASHULP_BUILD:-build}" && pwd)/flashulp
-data=$(cd "$(dirname "$0")/data" && pwd)
-folder=$(mktemp -d) && trap 'rm -rf "$folder"' EXIT INT TERM
-cd "$folder" || exit 1
+verb=plan
+. "$(dirname "$0")/verb.sh"
 
-# refused SENTENCE WORDS...: exit 2, that one line, no output
-refused() {
-    want="flashulp plan: $1"
-    shift
-    got=$("$program" plan "$@" 2>&1 >out)
-    status=$?
-    ok=no
-    [ $status -eq 2 ] && [ "$got" = "$want" ] && [ ! -s out ] && ok=yes
-    rm -f out
-    verdict "refused: $*" $ok "exit $status: $got
-want: $want"
-}
 # says WORDS-OF-A-TEXT ARGUMENTS...: exit 0; the text, line breaks taken as blanks, has them; no line
 # above 80 columns or that ends with a blank
 says() {
@@ -30,20 +16,10 @@ says() {
     flat=$(printf '%s\n' "$got" | tr -s '\n ' '  ')
     case $flat in *"$want"*) ;; *) ok=no ;; esac
     [ $status -eq 0 ] || ok=no
-    printf '%s\n' "$got" | grep -qE '^.{81}| $' && ok=no
-    printf '%s\n' "$got" | LC_ALL=C grep -q '[^ -~]' && ok=no
+    narrow "$got" || ok=no
     verdict "$* says $want" $ok "exit $status
 $got"
 }
-# gives KEY VALUE ARGUMENTS...: the first KEY of the JSON has VALUE
-gives() {
-    key=$1 want=$2
-    shift 2
-    got=$("$program" plan "$@" --json | sed -n "s/^[^\"]*\"$key\":[[:space:]]*\(.*[^,]\),*$/\1/p" |
-        head -n 1)
-    same "$* --json gives $key" "$got" "$want"
-}
-
 # --- figures: the article's launch, first a block a head, then a block a row block
 says 'On 108 SMs at 1 an SM 0.30 waves, 1 launched, 29.6 % full' 32-blocks
 says '76 SMs stay idle' 32-blocks

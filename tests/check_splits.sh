@@ -2,24 +2,9 @@
 # flashulp splits from outside: its figures, its keys, its picture, and every refusal compared whole.
 # TAP on the output.  usage: tests/check_splits.sh   (FLASHULP_BUILD: build)
 . "$(dirname "$0")/tap.sh"
-program=$(cd "${FLASHULP_BUILD:-build}" && pwd)/flashulp
-folder=$(mktemp -d) && trap 'rm -rf "$folder"' EXIT INT TERM
-data=$(cd "$(dirname "$0")/data" && pwd)
-cd "$folder" || exit 1
+verb=splits
+. "$(dirname "$0")/verb.sh"
 unset NO_COLOR
-
-# refused SENTENCE WORDS...: exit 2, that one line, no output
-refused() {
-    want="flashulp splits: $1"
-    shift
-    got=$("$program" splits "$@" 2>&1 >out)
-    status=$?
-    ok=no
-    [ $status -eq 2 ] && [ "$got" = "$want" ] && [ ! -s out ] && ok=yes
-    rm -f out
-    verdict "refused: $*" $ok "exit $status: $got
-want: $want"
-}
 
 # says LINE WORDS...: exit 0, that whole line, and none above 80 columns or that ends with a blank
 says() {
@@ -29,21 +14,9 @@ says() {
     status=$?
     ok=yes
     [ $status -eq 0 ] && printf '%s\n' "$got" | grep -qxF -e "$want" || ok=no
-    printf '%s\n' "$got" | grep -qE '^.{81}| $' && ok=no
-    printf '%s\n' "$got" | LC_ALL=C grep -q '[^ -~]' && ok=no
+    narrow "$got" || ok=no
     verdict "$* says $want" $ok "exit $status
 $got"
-}
-
-# gives KEY VALUE WORDS...: the first KEY of the JSON has VALUE
-gives() {
-    key=$1 want=$2
-    shift 2
-    got=$("$program" splits "$@" --json | sed -n "s/^[^\"]*\"$key\":[[:space:]]*\(.*[^,]\),*$/\1/p" |
-        head -n 1)
-    ok=no
-    [ "$got" = "$want" ] && ok=yes
-    verdict "$* --json gives $key $want" $ok "got $got"
 }
 
 post='--len 27525 --heads-kv 4 --dim 256'
