@@ -297,6 +297,15 @@ static bool emulator_places(char **root, char **library, struct message *why)
     return refuse(why, "CUDA labs run where the emulator was built: in the source tree, by make");
 }
 
+/* Preprocesses the student's file and reads what came out; what it must not have is the sentence. */
+static bool preprocess(struct built *b, const char *command, struct process *p, struct message *why)
+{
+    bool ok = run_compiler(b, command, p, why);
+    if (ok && p->ending == ENDING_EXIT && p->code == 0)
+        ok = read_preprocessed(b, why) || b->sentence[0] != 0;
+    return ok;
+}
+
 static bool compile_cuda(const struct lab *lab, struct built *b, struct process *p,
                          struct message *why)
 {
@@ -309,9 +318,7 @@ static bool compile_cuda(const struct lab *lab, struct built *b, struct process 
                 "${CXX:-c++} -x c++ %s -DFLASHULP_EMULATED -DFLASHULP_CHECKED -I. -I'%s' -E lab.cu "
                 "-o lab.i",
                 flags, root);
-    bool ok = run_compiler(b, command, p, why);
-    if (ok && p->ending == ENDING_EXIT && p->code == 0)
-        ok = read_preprocessed(b, why) || b->sentence[0] != 0;
+    bool ok = preprocess(b, command, p, why);
     free(command);
     command = NULL;
     if (ok && b->ok && p->ending == ENDING_EXIT && p->code == 0) {
@@ -336,9 +343,7 @@ static bool compile_c(const struct lab *lab, struct built *b, struct process *p,
     static const char cc[] = "${CC:-cc} -std=gnu11";
     char *command = NULL;
     text_append(&command, "%s -E lab.c -o lab.i", cc);
-    bool ok = run_compiler(b, command, p, why);
-    if (ok && p->ending == ENDING_EXIT && p->code == 0)
-        ok = read_preprocessed(b, why) || b->sentence[0] != 0;
+    bool ok = preprocess(b, command, p, why);
     free(command);
     command = NULL;
     if (ok && b->ok && p->ending == ENDING_EXIT && p->code == 0) {
