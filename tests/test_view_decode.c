@@ -144,7 +144,7 @@ static void test_refusals(void **state)
         assert_false(case_open(&c, rows[n][0], &why));
         if (strstr(why.text, rows[n][1]) == NULL)
             fail_msg("%s: %s", rows[n][0], why.text);
-        scenario_free(&c.view.scenario);
+        view_free(&c.view);
     }
 }
 

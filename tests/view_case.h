@@ -30,7 +30,7 @@ static inline bool case_open(struct view_case *c, const char *words, struct mess
 static inline void case_close(struct view_case *c)
 {
     c->scene.kind->close(&c->scene);
-    scenario_free(&c->view.scenario);
+    view_free(&c->view);
 }
 
 /* The frame at that time, in its smallest size. */

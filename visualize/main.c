@@ -28,6 +28,6 @@ int main(int argc, char **argv)
                 strerror(errno != 0 ? errno : EIO));
         status = 2;
     }
-    scenario_free(&v.scenario);
+    view_free(&v);
     return status;
 }

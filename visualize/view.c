@@ -45,31 +45,33 @@ static bool has_problem(const struct scenario *s)
            s->given[OPTION_SHAPE] || s->given[OPTION_Q];
 }
 
-/* A scene's own problem: its words, where the command line has none. */
-static bool take_default(struct scenario *s, const char *words, struct message *why)
+/* The words of a scene's own problem, as if they were the command line. */
+static bool read_own(struct scenario *own, enum scene_id id, struct message *why)
 {
     char copy[160], *argv[24], *rest = copy;
     int argc = 0;
-    struct scenario own;
     const struct command_info *info = command_info(COMMAND_VIEW);
-    snprintf(copy, sizeof copy, "%s", words);
+    snprintf(copy, sizeof copy, "%s", scene_info(id)->problem);
     while (argc < 24 && *(rest += strspn(rest, " ")) != 0) {
         argv[argc++] = rest;
         rest += strcspn(rest, " ");
         if (*rest != 0)
             *rest++ = 0;
     }
-    if (!scenario_parse(&own, info->name, info->groups, argc, argv, why))
-        return false;
-    s->problem = own.problem;
+    return scenario_parse(own, info->name, info->groups, argc, argv, why);
+}
+
+/* What the command line does not say comes from the scene's own problem. */
+static void take_own(struct scenario *s, struct scenario *own)
+{
+    s->problem = own->problem;
+    own->problem = NULL;
     for (int o = 0; o < OPTION_COUNT; o++)
-        if (own.given[o] && !s->given[o]) {
-            s->value[o] = own.value[o];
+        if (own->given[o] && !s->given[o]) {
+            s->value[o] = own->value[o];
             s->given[o] = true;
-        } else {
-            free(own.value[o]);
+            own->value[o] = NULL;
         }
-    return true;
 }
 
 bool view_read(struct view *v, struct message *why)
@@ -81,12 +83,21 @@ bool view_read(struct view *v, struct message *why)
         (theme != NULL && !theme_from_name(theme, &v->theme, why)) || !read_size(v, why))
         return false;
     join_outputs(&v->scenario);
-    if (!has_problem(&v->scenario) &&
-        !take_default(&v->scenario, scene_info(v->scene)->problem, why))
-        return false;
+    for (int id = 0; id < SCENE_COUNT; id++)
+        if (!read_own(&v->own[id], (enum scene_id)id, why))
+            return false;
+    if (!has_problem(&v->scenario))
+        take_own(&v->scenario, &v->own[v->scene]);
     if (ends_with(v->scenario.problem != NULL ? v->scenario.problem : "", ".trace"))
         v->path = v->scenario.problem;
     return true;
+}
+
+void view_free(struct view *v)
+{
+    scenario_free(&v->scenario);
+    for (int id = 0; id < SCENE_COUNT; id++)
+        scenario_free(&v->own[id]);
 }
 
 /* What is about the view, not about what is viewed. */
@@ -101,16 +112,11 @@ static void drop_own_options(struct scenario *s)
 
 bool view_open(const struct view *v, enum scene_id id, struct scene *s, struct message *why)
 {
-    struct scenario own = v->scenario;
+    struct scenario own = id == v->scene ? v->scenario : v->own[id];
     struct trace *t = NULL;
     *s = (struct scene){.id = id, .kind = scene_info(id)->kind};
     if (id == v->scene && v->path != NULL && (t = trace_read(v->path, why)) == NULL)
         return false;
-    if (id != v->scene) {
-        own = (struct scenario){.verb = v->scenario.verb};
-        if (!take_default(&own, scene_info(id)->problem, why))
-            return false;
-    }
     drop_own_options(&own);
     if (s->kind->open(s, &own, t, why))
         return true;

@@ -6,6 +6,7 @@
 
 struct view {
     struct scenario scenario;
+    struct scenario own[SCENE_COUNT]; /* the scenes' own problems, for those opened by Tab */
     char *path; /* a .trace in the problem's place, or NULL */
     enum scene_id scene;
     enum theme theme;
@@ -16,6 +17,7 @@ struct view {
 
 /* Fills v from v->scenario: scene, theme, size, the default problem. */
 bool view_read(struct view *v, struct message *why);
+void view_free(struct view *v); /* every scene is closed: they borrow its strings */
 /* Does what v->scenario says, after view_read. */
 bool view_it(struct view *v, struct message *why);
 
