@@ -12,6 +12,8 @@ static const struct row {
 } rows[] = {
     {"missing_syncwarp", FAULT_RACE},
     {"missing_barrier", FAULT_RACE},
+    {"wide_write", FAULT_RACE},
+    {"narrow_write", FAULT_RACE},
     {"uninitialised", FAULT_UNINITIALISED},
     {"uninitialised_global", FAULT_UNINITIALISED},
     {"copy_in_flight", FAULT_IN_FLIGHT},

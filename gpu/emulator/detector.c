@@ -191,14 +191,15 @@ static bool same_unit(const struct unit *a, const struct unit *b)
            same_stamp(&a->other_read, &b->other_read);
 }
 
-/* Units that tell the same story are judged once. */
-static void judge_units(size_t bytes, struct judged *j)
+/* Units that tell the same story are judged once.  Returns whether all ended with the same. */
+static bool judge_each(struct unit *u, size_t units, struct judged *j)
 {
-    struct unit *u = shadow_of(j->space, j->address, j->offset), before = *u, after;
+    struct unit before = *u, after;
+    bool alike = true;
     judge(u, j);
     remember(u, j);
     after = *u;
-    for (size_t i = 1; i < (bytes + 1) / 2; i++) {
+    for (size_t i = 1; i < units; i++) {
         j->offset += 2;
         j->address += 2;
         if (same_unit(&u[i], &before)) {
@@ -208,8 +209,22 @@ static void judge_units(size_t bytes, struct judged *j)
         before = u[i];
         judge(&u[i], j);
         remember(&u[i], j);
+        alike = alike && same_unit(&u[i], &after);
         after = u[i];
     }
+    return alike;
+}
+
+static void judge_units(size_t bytes, struct judged *j)
+{
+    unsigned char *whole;
+    struct unit *u = shadow_of(j->space, j->address, j->offset, bytes, &whole);
+    if (whole == NULL)
+        judge_each(u, (bytes + 1) / 2, j);
+    else if (*whole == 0)
+        judge_each(u, 1, j);
+    else
+        *whole = !judge_each(u, GRANULE_UNITS, j);
 }
 
 void detector_access_at(const struct lane *l, enum space space, size_t offset, const void *address,
@@ -258,8 +273,10 @@ void detector_copy_end(const struct lane *l, const struct pending_copy *c)
     if (!judging)
         return;
     enum space space = space_of(c->dst, 16, &offset);
-    struct unit *u = shadow_of(space, c->dst, offset);
+    unsigned char *whole;
+    struct unit *u = shadow_of(space, c->dst, offset, GRANULE_BYTES, &whole);
     struct stamp now = {now_of(l, 0), origin_of_site(c->at)};
-    for (int i = 0; i < 8; i++)
+    bool one = whole != NULL && *whole == 0;
+    for (int i = 0; i < (one ? 1 : GRANULE_UNITS); i++)
         u[i].write = now;
 }

@@ -39,8 +39,12 @@ struct stamp {
 struct unit {
     struct stamp write, read, other_read;
 };
-/* shadow.c: the units from an address on, where `space_of` said that it lies. */
-struct unit *shadow_of(enum space space, const void *address, size_t offset);
+/* shadow.c: the units of `bytes` from an address on, where `space_of` said that it lies.  For the
+   bytes of one granule and no others *whole is its `split`: while that is 0 the first unit speaks
+   for all; else *whole is NULL, and each unit speaks for itself. */
+enum { GRANULE_UNITS = 8, GRANULE_BYTES = 2 * GRANULE_UNITS };
+struct unit *shadow_of(enum space space, const void *address, size_t offset, size_t bytes,
+                       unsigned char **whole);
 void shadow_launch(size_t shared_bytes, size_t static_shared_bytes);
 void shadow_add(const void *from, size_t bytes); /* global memory: allocated, freed, written */
 void shadow_remove(const void *from);

@@ -19,35 +19,33 @@ enum { LEAST_GUARD = 1 << 16, COLOUR_BYTES = 320, COLOURS = 48 };
 /* Of each slot the lower part is the guard: wider than any frame, and such that a slot is an odd
    number of pages: at an even stride the stacks would share few places of the TLB. */
 static size_t guard_bytes, slot_bytes;
-static unsigned char *stacks;
+unsigned char *fibre_stacks;
+size_t fibre_stacks_bytes;
 static int ready; /* stacks whose guard has been removed */
 
 bool fibre_stacks_need(int count)
 {
-    if (stacks == NULL) {
+    if (fibre_stacks == NULL) {
         guard_bytes = LEAST_GUARD + (size_t)sysconf(_SC_PAGESIZE);
         slot_bytes = guard_bytes + STACK_BYTES;
-        void *room = mmap(NULL, FIBRE_STACKS * slot_bytes, PROT_NONE,
+        size_t bytes = FIBRE_STACKS * slot_bytes;
+        void *room = mmap(NULL, bytes, PROT_NONE,
                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
         if (room == MAP_FAILED)
             return false;
-        stacks = room;
+        fibre_stacks = room;
+        fibre_stacks_bytes = bytes;
     }
     for (; ready < count; ready++)
-        if (mprotect(stacks + (size_t)ready * slot_bytes + guard_bytes, STACK_BYTES,
+        if (mprotect(fibre_stacks + (size_t)ready * slot_bytes + guard_bytes, STACK_BYTES,
                      PROT_READ | PROT_WRITE) != 0)
             return false;
     return true;
 }
 
-bool fibre_owns(const void *address)
-{
-    return (uintptr_t)address - (uintptr_t)stacks < FIBRE_STACKS * slot_bytes;
-}
-
 int fibre_guard_of(const void *address)
 {
-    uintptr_t offset = (uintptr_t)address - (uintptr_t)stacks;
+    uintptr_t offset = (uintptr_t)address - (uintptr_t)fibre_stacks;
     if (!fibre_owns(address) || offset % slot_bytes >= guard_bytes)
         return -1;
     return (int)(offset / slot_bytes);
@@ -56,7 +54,7 @@ int fibre_guard_of(const void *address)
 /* A stack as it was given: what an abandoned lane's frames marked is forgotten. */
 static unsigned char *fresh_stack(int number)
 {
-    unsigned char *stack = stacks + (size_t)number * slot_bytes + guard_bytes;
+    unsigned char *stack = fibre_stacks + (size_t)number * slot_bytes + guard_bytes;
 #ifdef __SANITIZE_ADDRESS__
     __asan_unpoison_memory_region(stack, STACK_BYTES);
 #endif

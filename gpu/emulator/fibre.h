@@ -9,6 +9,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #if !defined FLASHULP_UCONTEXT && !defined __x86_64__ && !defined __aarch64__
 #define FLASHULP_UCONTEXT
@@ -41,8 +42,13 @@ void fibre_prepare(struct fibre *f, int number, void (*entry)(void));
 enum { FIBRE_STACKS = 1024 };
 /* False: no memory for that many stacks. */
 bool fibre_stacks_need(int count);
+extern unsigned char *fibre_stacks; /* all stacks, side by side */
+extern size_t fibre_stacks_bytes;
 /* Does the address lie in some stack? */
-bool fibre_owns(const void *address);
+static inline bool fibre_owns(const void *address)
+{
+    return (uintptr_t)address - (uintptr_t)fibre_stacks < fibre_stacks_bytes;
+}
 /* The number of the stack whose guard the address lies in, or -1. */
 int fibre_guard_of(const void *address);
 

@@ -1,4 +1,5 @@
-/* shadow.c: a `struct unit` for every two bytes of the device's memory.
+/* shadow.c: a `struct unit` for every two bytes of the device's memory, and for every granule of
+   eight whether they differ: most accesses are of whole granules, whose units tell one story.
 
    Shared memory's are of one block after another: a stamp of another block counts as none.  Global
    memory's live as long as the allocation, and are made when the detector first looks; what the
@@ -12,7 +13,7 @@
 
 struct shadow {
     const unsigned char *from;
-    struct unit *unit;
+    struct unit *unit;      /* whole granules of them, then a `split` for each granule */
     size_t bytes;           /* of the memory */
     unsigned char *written; /* by the host: a bit for each unit */
     bool all_written;       /* somebody may have written anything */
@@ -21,10 +22,20 @@ static struct shadow *globals;
 static int global_count, global_room, last_global;
 static struct shadow shared, static_shared;
 
+static size_t granules_of(size_t bytes)
+{
+    return bytes / GRANULE_BYTES + 1;
+}
+
+static size_t room_of(size_t bytes)
+{
+    return granules_of(bytes) * (GRANULE_UNITS * sizeof(struct unit) + 1);
+}
+
 /* Zeros that cost nothing until they are touched. */
 static struct unit *new_units(size_t bytes)
 {
-    void *units = mmap(NULL, (bytes / 2 + 1) * sizeof(struct unit), PROT_READ | PROT_WRITE,
+    void *units = mmap(NULL, room_of(bytes), PROT_READ | PROT_WRITE,
                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (units == MAP_FAILED)
         abort();
@@ -34,7 +45,7 @@ static struct unit *new_units(size_t bytes)
 static void free_units(struct shadow *s)
 {
     if (s->unit != NULL)
-        munmap(s->unit, (s->bytes / 2 + 1) * sizeof(struct unit));
+        munmap(s->unit, room_of(s->bytes));
     s->unit = NULL;
 }
 
@@ -118,7 +129,17 @@ bool shadow_written(const void *address)
     return s->all_written || (s->written[n / 8] >> n % 8 & 1) != 0;
 }
 
-struct unit *shadow_of(enum space space, const void *address, size_t offset)
+static void spread(struct unit *units, unsigned char *split)
+{
+    if (*split != 0)
+        return;
+    for (int i = 1; i < GRANULE_UNITS; i++)
+        units[i] = units[0];
+    *split = 1;
+}
+
+struct unit *shadow_of(enum space space, const void *address, size_t offset, size_t bytes,
+                       unsigned char **whole)
 {
     struct shadow *s = space == SPACE_SHARED ? &shared : &static_shared;
     if (space == SPACE_GLOBAL) {
@@ -126,5 +147,10 @@ struct unit *shadow_of(enum space space, const void *address, size_t offset)
         if (s->unit == NULL)
             s->unit = new_units(s->bytes);
     }
+    unsigned char *split = (unsigned char *)(s->unit + GRANULE_UNITS * granules_of(s->bytes));
+    size_t first = offset / GRANULE_BYTES, last = (offset + bytes - 1) / GRANULE_BYTES;
+    *whole = offset % GRANULE_BYTES == 0 && bytes == GRANULE_BYTES ? split + first : NULL;
+    for (size_t g = first; g <= last && *whole == NULL; g++)
+        spread(s->unit + GRANULE_UNITS * g, split + g);
     return s->unit + offset / 2;
 }

@@ -76,6 +76,32 @@ __global__ void missing_barrier(float *out)
         *out = x[0];
 }
 
+/* Four words written at once, one of them read. */
+__global__ void wide_write(float *out)
+{
+    __shared__ __align__(16) float x[128];
+    if (threadIdx.x < 32)
+        *(float4 *)(x + 4 * threadIdx.x) = make_float4(1, 2, 3, 4); /* WIDE_WRITE_OTHER */
+    else
+        out[threadIdx.x] = x[4 * (threadIdx.x - 32) + 2]; /* WIDE_WRITE */
+}
+
+/* One of four words written, all of them read: by the writer, which may, and by another warp. */
+__global__ void narrow_write(float *out)
+{
+    __shared__ float4 x[32];
+    float4 *all = (float4 *)out;
+    if (threadIdx.x < 32)
+        x[threadIdx.x] = make_float4(1, 2, 3, 4);
+    __syncthreads();
+    if (threadIdx.x < 32) {
+        x[threadIdx.x].z = 5; /* NARROW_WRITE_OTHER */
+        all[threadIdx.x] = x[threadIdx.x];
+    } else {
+        all[threadIdx.x] = x[threadIdx.x - 32]; /* NARROW_WRITE */
+    }
+}
+
 __global__ void uninitialised(float *out)
 {
     __shared__ float x[64];
@@ -237,6 +263,8 @@ extern "C" bool run_bug(const char *name, void *out, void *in, const float *host
     BUG(lane_outside_mask, 1, 32, 0, y)
     BUG(missing_syncwarp, 1, 32, 0, y)
     BUG(missing_barrier, 1, 128, 0, y)
+    BUG(wide_write, 1, 64, 0, y)
+    BUG(narrow_write, 1, 64, 0, y)
     BUG(uninitialised, 1, 64, 0, y)
     BUG(uninitialised_global, 1, 32, 0, y, (const float *)dev_alloc(128))
     BUG(unwaited_copy, 1, 32, 0, y, x)

@@ -65,6 +65,20 @@ __global__ void staged(float *out)
             out[4 * (threadIdx.x - 32) + i] = x[4 * (threadIdx.x - 32) + i] + 128;
 }
 
+/* Sixteen bytes written by one thread at once, then by four warps a word each, then read at once. */
+__global__ void shared_sixteen(float *out)
+{
+    __shared__ __align__(16) float x[128];
+    unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+    if (warp == 0)
+        *(float4 *)(x + 4 * lane) = make_float4(9, 9, 9, 9);
+    __syncthreads();
+    x[4 * lane + warp] = (float)warp;
+    __syncthreads();
+    if (warp == 3)
+        ((float4 *)out)[lane] = *(const float4 *)(x + 4 * lane);
+}
+
 /* Two barriers on one line, the second reached by a loop as often by each thread. */
 __global__ void tree(float *out)
 {
@@ -146,6 +160,7 @@ extern "C" bool run_legal(const char *name, float *out, int *word)
     LEGAL(pipeline, 1, 64, out)
     LEGAL(warp_exchange, 1, 64, out)
     LEGAL(staged, 1, 64, out)
+    LEGAL(shared_sixteen, 1, 128, out)
     LEGAL(tree, 1, 128, out)
     LEGAL(blocks_add_atomically, 16, 32, out)
     LEGAL(last_block, 7, 32, out, word)

@@ -22,6 +22,10 @@ static inline float exchange_at(int n)
 {
     return (float)(n ^ 1);
 }
+static inline float sixteen_at(int n)
+{
+    return (float)(n % 4);
+}
 static inline float tree_at(int n)
 {
     (void)n;
@@ -53,6 +57,7 @@ static const struct legal {
     {"pipeline", 32, pipeline_at},
     {"warp_exchange", 64, exchange_at},
     {"staged", 128, tree_at},
+    {"shared_sixteen", 128, sixteen_at},
     {"tree", 128, tree_at},
     {"blocks_add_atomically", 0, NULL},
     {"last_block", 1, last_at},
