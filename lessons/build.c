@@ -18,7 +18,7 @@
 #include "simulator/data.h"
 #include "simulator/scenario_parts.h"
 
-enum { LARGEST_FILE = 1 << 20, LARGEST_TEXT = 64 << 20, STRANGER = 65534 };
+enum { LARGEST_FILE = 1 << 20, LARGEST_TEXT = 64 << 20 };
 
 static bool refuse_file(struct built *b, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
@@ -66,11 +66,12 @@ static bool copy_shipped(const struct built *b, const char *name, struct message
 
 static bool make_folder(struct built *b, struct message *why)
 {
+    int stranger = process_stranger_user();
     snprintf(b->folder, sizeof b->folder, "/tmp/flashulp-lab-XXXXXX");
     if (mkdtemp(b->folder) == NULL)
         return refuse(why, "%s: cannot be created", b->folder);
-    if (geteuid() == 0 && chown(b->folder, STRANGER, STRANGER) != 0)
-        return refuse(why, "%s: cannot be given to user %d", b->folder, STRANGER);
+    if (geteuid() == 0 && chown(b->folder, (uid_t)stranger, (gid_t)stranger) != 0)
+        return refuse(why, "%s: cannot be given to user %d", b->folder, stranger);
     return (!b->cuda || copy_shipped(b, "lab.cuh", why)) && copy_shipped(b, "lab.h", why) &&
            copy_shipped(b, "driver.h", why) && copy_shipped(b, "driver.c", why);
 }

@@ -18,26 +18,84 @@ void course_defaults(struct course *c)
             c->points[i][p] = -1;
 }
 
+static int lab_place(const struct lab *lab)
+{
+    int place = 0;
+    while (lab_at(place) != lab)
+        place++;
+    return place;
+}
+
 /* points.07 = 2,3,1 */
 static bool read_points(struct course *c, const char *number, const char *text, struct message *why)
 {
     const struct lab *lab = lab_from_name(number, why);
     int64_t *list, count;
-    int place = 0, have = 0;
+    int have = 0;
     if (lab == NULL || !parse_list("points", text, &list, &count, why))
         return false;
-    while (lab_at(place) != lab)
-        place++;
     while (have < MAX_PROPERTIES && lab->properties[have].name != NULL)
         have++;
     bool ok = count == have;
     for (int i = 0; ok && i < have; i++) {
         ok = list[i] >= 0 && list[i] <= 100;
-        c->points[place][i] = (int)list[i];
+        c->points[lab_place(lab)][i] = (int)list[i];
     }
     free(list);
     return ok || refuse(why, "points.%s = %.60s: %d numbers from 0 to 100 are right", lab->number,
                         text, have);
+}
+
+static const struct limit_name {
+    const char *name;
+    double least, most;
+} limit_names[] = {{"seconds", 0.1, 60}, {"memory", 16, 65536}, {"output", 1, 65536}};
+enum { LIMIT_NAMES = sizeof limit_names / sizeof limit_names[0] };
+
+/* seconds = 2 or seconds.07 = 2; likewise memory and output, which are whole. */
+static bool read_limit(struct course *c, const struct limit_name *n, const char *number,
+                       const char *text, struct message *why)
+{
+    char *end;
+    double x = strtod(text, &end);
+    struct allowance *to = &c->all;
+    bool whole = n != limit_names;
+    if (*number == '.') {
+        const struct lab *lab = lab_from_name(number + 1, why);
+        if (lab == NULL)
+            return false;
+        to = &c->own[lab_place(lab)];
+    }
+    if (end == text || *end != 0 || !(x >= n->least && x <= n->most) || (whole && x != floor(x)))
+        return refuse(why, "%s%.8s = %.40s: a %snumber from %g to %g is right", n->name, number,
+                      text, whole ? "whole " : "", n->least, n->most);
+    if (!whole)
+        to->seconds = x;
+    else
+        *(n == &limit_names[1] ? &to->memory : &to->output) = (int)x;
+    return true;
+}
+
+/* "02 03 07" */
+static bool read_labs(struct course *c, const char *text, struct message *why)
+{
+    char word[40];
+    int n;
+    for (const char *at = text; sscanf(at, " %39s%n", word, &n) == 1; at += n)
+        if (lab_from_name(word, why) == NULL)
+            return false;
+    snprintf(c->labs, sizeof c->labs, "%s", text);
+    return true;
+}
+
+static const struct limit_name *limit_named(const char *name)
+{
+    size_t length = strcspn(name, ".");
+    for (int i = 0; i < LIMIT_NAMES; i++)
+        if (strlen(limit_names[i].name) == length &&
+            strncmp(limit_names[i].name, name, length) == 0)
+            return &limit_names[i];
+    return NULL;
 }
 
 static bool setting(struct course *c, const char *name, const char *value, struct message *why)
@@ -48,14 +106,17 @@ static bool setting(struct course *c, const char *name, const char *value, struc
     } else if (strcmp(name, "secret") == 0) {
         if (strlen(value) < 16)
             return refuse(why, "secret: at least 16 characters are right");
+        if (strlen(value) >= sizeof c->secret)
+            return refuse(why, "secret: at most %zu characters are right", sizeof c->secret - 1);
         snprintf(c->secret, sizeof c->secret, "%s", value);
         c->variants = true;
     } else if (strcmp(name, "labs") == 0) {
-        snprintf(c->labs, sizeof c->labs, "%s", value);
+        return read_labs(c, value, why);
     } else if (strcmp(name, "hidden") == 0) {
         c->show_hidden = strcmp(value, "now") == 0;
-        if (!c->show_hidden && strcmp(value, "later") != 0)
-            return refuse(why, "hidden = %.40s: later or now is right", value);
+        c->due = strcmp(value, "due") == 0;
+        if (!c->show_hidden && !c->due && strcmp(value, "later") != 0)
+            return refuse(why, "hidden = %.40s: later, due or now is right", value);
     } else if (strcmp(name, "feedback") == 0) {
         for (int i = 0; i < 3; i++)
             if (strcmp(value, words[i]) == 0) {
@@ -67,6 +128,8 @@ static bool setting(struct course *c, const char *name, const char *value, struc
         return true; /* make course reads it */
     } else if (strncmp(name, "points.", 7) == 0) {
         return read_points(c, name + 7, value, why);
+    } else if (limit_named(name) != NULL) {
+        return read_limit(c, limit_named(name), name + strcspn(name, "."), value, why);
     } else {
         return refuse(why, "no setting is called %.40s", name);
     }
@@ -183,9 +246,13 @@ struct variant course_variant(const struct course *c, const struct lab *lab, con
 struct lab course_lab(const struct course *c, const struct lab *lab)
 {
     struct lab copy = *lab;
-    int place = 0;
-    while (lab_at(place) != lab)
-        place++;
+    int place = lab_place(lab);
+    const struct allowance *all = &c->all, *own = &c->own[place];
+    struct allowance *to = &copy.allowance;
+    *to = lab_allowance();
+    to->seconds = own->seconds > 0 ? own->seconds : all->seconds > 0 ? all->seconds : to->seconds;
+    to->memory = own->memory > 0 ? own->memory : all->memory > 0 ? all->memory : to->memory;
+    to->output = own->output > 0 ? own->output : all->output > 0 ? all->output : to->output;
     for (int i = 0; i < MAX_PROPERTIES; i++)
         if (c->points[place][i] >= 0)
             copy.properties[i].points = c->points[place][i];
@@ -240,6 +307,7 @@ bool course_grade(const struct course *c, const struct lab *lab, const char *pat
                          .file = path,
                          .feedback = c->feedback,
                          .show_hidden = c->show_hidden,
+                         .due = c->due,
                          .variant = course_variant(c, lab, student)};
     if (!build_lab(lab, path, &x->built, why))
         return false;

@@ -10,8 +10,7 @@
 
 #include "simulator/splitmix.h"
 
-enum { MEBI = 1 << 20, RESTARTS = 3 };
-static const double SECONDS = 1; /* of one process; and after so many none is started again */
+enum { MEBI = 1 << 20, RESTARTS = 3, EMULATOR_MEMORY = 3840 };
 
 static const uint32_t POISON = 0x7FE5A5A5;
 
@@ -44,6 +43,11 @@ const struct lab *lab_from_name(const char *name, struct message *why)
     }
     refuse(why, "no lab is called \"%.40s\"; the labs are %s", name, list);
     return NULL;
+}
+
+struct allowance lab_allowance(void)
+{
+    return (struct allowance){.seconds = 1, .memory = 256, .output = 1000};
 }
 
 int lab_points(const struct lab *lab)
@@ -185,11 +189,12 @@ static bool kept_within(struct grading *g, int step, const struct state *before,
 static bool start(struct grading *g)
 {
     struct message why;
+    const struct allowance *a = &g->lab->allowance;
     struct limits limits = {.folder = g->built->folder,
-                            .seconds = SECONDS,
-                            .memory = (g->built->cuda ? 4096ll : 256ll) * MEBI,
+                            .seconds = a->seconds,
+                            .memory = (a->memory + (g->built->cuda ? EMULATOR_MEMORY : 0ll)) * MEBI,
                             .file_bytes = 0,
-                            .print_bytes = MEBI,
+                            .print_bytes = a->output * 1000ll,
                             .address_space = true,
                             .stranger = true,
                             .talks = true};
@@ -259,7 +264,8 @@ bool call(struct grading *g, int step, struct state *s)
     struct exchange out = {.step = (uint32_t)step, .ticket = ++g->ticket, .state = *s}, back;
     if (failed(g))
         return false;
-    if (!g->running && (g->restarts++ > RESTARTS || g->spent > SECONDS || !start(g))) {
+    if (!g->running &&
+        (g->restarts++ > RESTARTS || g->spent > g->lab->allowance.seconds || !start(g))) {
         wrong(g, "not tried: the program ended too often");
         return false;
     }

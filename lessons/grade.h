@@ -40,12 +40,21 @@ struct property {
     bool hidden; /* its sentence waits until the due date */
 };
 
+/* What one process of a lab file may use. */
+struct allowance {
+    double seconds; /* on the wall, and of processor time */
+    int memory;     /* MiB of address space; the emulator's own comes on top */
+    int output;     /* kB it may print */
+};
+struct allowance lab_allowance(void); /* a lab's own, unless the course has another */
+
 struct lab {
     const char *number, *folder, *title;
     const char *steps[MAX_STEPS]; /* the functions a file defines */
     uint32_t writes[MAX_STEPS];   /* the fields each may change */
     unsigned knobs;
     int threads; /* of a block: the file is CUDA, its steps kernels of a block for each row; 0: C */
+    struct allowance allowance;
     struct property properties[MAX_PROPERTIES]; /* those without a name are not there */
 };
 /* The n-th lab, NULL behind the last; by number ("7", "07") or folder's name, or a sentence. */

@@ -1,13 +1,11 @@
 /* main.c: `flashulp-lab`, which `flashulp lab` and `flashulp worksheet` become: grades one file, or
    a folder of them. */
-#define _DEFAULT_SOURCE
-#include <dirent.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 
-#include "lessons/course.h"
+#include "lessons/folder.h"
 #include "lessons/worksheet.h"
 #include "reference/tensor.h"
 #include "simulator/data.h"
@@ -68,66 +66,6 @@ static void list_labs(struct report *r)
     report_text(r, "\nstart one: cp lessons/07-fa2/lab.c fa2.c; flashulp lab 07 fa2.c\n");
 }
 
-/* What a row of the table says of a whole file: the first sentence of a property that failed. */
-static const char *first_sentence(const struct graded *x)
-{
-    if (!x->built.ok)
-        return x->built.sentence;
-    for (int i = 0; i < MAX_PROPERTIES && x->lab->properties[i].name != NULL; i++)
-        if (x->grading.results[i].failed)
-            return x->grading.results[i].sentence;
-    return "ok";
-}
-
-static int by_name(const struct dirent **a, const struct dirent **b)
-{
-    return strcmp((*a)->d_name, (*b)->d_name);
-}
-
-static int is_source(const struct dirent *e)
-{
-    size_t n = strlen(e->d_name);
-    return e->d_name[0] != '.' && n > 2 && strcmp(e->d_name + n - 2, ".c") == 0;
-}
-
-/* STUDENT.c, one a student. */
-static bool grade_folder(struct report *r, const struct course *c, const struct lab *lab,
-                         const char *folder, struct message *why)
-{
-    struct dirent **names;
-    struct json *list = json_list(r->json, "students");
-    int count = scandir(folder, &names, is_source, by_name);
-    bool ok = count > 0 || refuse(why, "%.200s: no file STUDENT.c is there", folder);
-    report_text(r, "student,points,max_points,seconds,result\n");
-    report_row(r, "student\tpoints\tmax_points\tseconds\tresult");
-    for (int n = 0; n < count; n++) {
-        struct graded x;
-        char path[1024], student[256];
-        snprintf(path, sizeof path, "%s/%s", folder, names[n]->d_name);
-        snprintf(student, sizeof student, "%.*s", (int)strlen(names[n]->d_name) - 2,
-                 names[n]->d_name);
-        ok = ok && course_grade(c, lab, path, student, &x, why);
-        if (ok) {
-            struct json *j = json_object(list, NULL);
-            const char *said = first_sentence(&x);
-            json_string(j, "student", student);
-            json_whole(j, "points", result_points(&x));
-            json_string(j, "result", said);
-            report_row(r, "%s\t%d\t%d\t%.2f\t%s", student, result_points(&x), lab_points(lab),
-                       x.seconds, said);
-            report_text(r, "%s,%d,%d,%.2f,\"", student, result_points(&x), lab_points(lab),
-                        x.seconds);
-            for (; *said != 0; said++)
-                report_text(r, *said == '"' ? "\"\"" : "%c", *said);
-            report_text(r, "\"\n");
-        }
-        free(names[n]);
-    }
-    if (count >= 0)
-        free(names);
-    return ok;
-}
-
 static bool read_course(const struct scenario *s, struct course *c, struct message *why)
 {
     const char *path = s->value[OPTION_CONF];
@@ -181,9 +119,10 @@ static bool answer(struct report *r, const struct scenario *s, int *status, stru
                       plain->number);
     struct lab lab = course_lab(&c, plain);
     if (is_folder(s->other))
-        return grade_folder(r, &c, &lab, s->other, why);
-    if (s->given[OPTION_CSV])
-        return refuse(why, "--csv is about a folder of files STUDENT.c");
+        return grade_folder(r, s, &c, &lab, s->other, why);
+    if (s->given[OPTION_CSV] || s->given[OPTION_JOBS])
+        return refuse(why, "%s is about a folder of files STUDENT.c",
+                      s->given[OPTION_CSV] ? "--csv" : "--jobs");
     if (!course_grade(&c, &lab, s->other, s->value[OPTION_STUDENT], &x, why))
         return false;
     result_text(r, &x);

@@ -49,11 +49,10 @@ bool result_told(const struct graded *x, int property)
     return x->show_hidden || !x->lab->properties[property].hidden;
 }
 
-const char *result_sentence(const struct graded *x, int property)
+/* As if everything were shown now. */
+static const char *whole_sentence(const struct graded *x, int property)
 {
     const struct finding *r = &x->grading.results[property];
-    if (!result_told(x, property))
-        return "shown after the due date";
     if (!x->built.ok)
         return "not tried: the file was not built";
     if (!r->begun)
@@ -61,6 +60,11 @@ const char *result_sentence(const struct graded *x, int property)
     if (!r->failed)
         return "ok";
     return x->feedback == FEEDBACK_CAUSE ? r->sentence : "wrong";
+}
+
+const char *result_sentence(const struct graded *x, int property)
+{
+    return result_told(x, property) ? whole_sentence(x, property) : "shown after the due date";
 }
 
 static int earned(const struct graded *x, int property)
@@ -116,6 +120,10 @@ void result_json(struct report *r, const struct graded *x)
     json_whole(j, "points", result_points(x));
     json_whole(j, "max_points", lab_points(lab));
     json_real(j, "seconds", x->seconds);
+    struct json *limits = json_object(j, "limits");
+    json_real(limits, "seconds", lab->allowance.seconds);
+    json_whole(limits, "memory_mib", lab->allowance.memory);
+    json_whole(limits, "output_kb", lab->allowance.output);
     list = json_list(j, "properties");
     for (int i = 0; i < MAX_PROPERTIES && lab->properties[i].name != NULL; i++) {
         struct json *p = json_object(list, NULL);
@@ -166,6 +174,7 @@ char *result_junit(const struct graded *x)
     return to;
 }
 
+/* Gradescope itself hides what is not to be seen yet, points and sentence. */
 static void gradescope_test(struct json *list, const struct graded *x, int i)
 {
     const struct property *p = &x->lab->properties[i];
@@ -175,8 +184,11 @@ static void gradescope_test(struct json *list, const struct graded *x, int i)
     json_whole(t, "score", earned(x, i));
     json_whole(t, "max_score", p->points);
     json_string(t, "status", earned(x, i) == p->points ? "passed" : "failed");
-    json_string(t, "output", none ? "" : !x->built.ok ? x->built.sentence : result_sentence(x, i));
-    json_string(t, "visibility", p->hidden ? "after_published" : none ? "hidden" : "visible");
+    json_string(t, "output", none ? "" : !x->built.ok ? x->built.sentence : whole_sentence(x, i));
+    json_string(t, "visibility",
+                !result_told(x, i) ? (x->due ? "after_due_date" : "after_published")
+                : none             ? "hidden"
+                                   : "visible");
 }
 
 char *result_gradescope(const struct graded *x)

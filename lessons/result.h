@@ -16,6 +16,7 @@ struct graded {
     struct grading grading;
     enum feedback feedback;
     bool show_hidden; /* hidden properties count and are named now */
+    bool due;         /* else Gradescope shows them after the due date, not when published */
     double seconds;
 };
 

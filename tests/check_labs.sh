@@ -143,12 +143,24 @@ cp "$lessons/12-gqa/lab.c" "$folder/all/ben.c"
 graded 12 "$folder/all" --csv
 same 'a folder, one line a student' "$(printf '%s\n' "$got" | cut -d, -f1-3 | tr '\n' ' ')" \
     'student,points,max_points ada,8,8 ben,0,8 '
+cp "$lessons/12-gqa/lab.c" "$folder/all/cid.c"
+echo 'int' >"$folder/all/dan.c"
+for jobs in 1 2 5; do
+    "$program" lab 12 "$folder/all" --csv --conf "$folder/course.ini" --jobs $jobs >"$folder/jobs.$jobs"
+done
+same 'one grader and several write the same bytes' "$(cat "$folder/jobs.1")" "$(cat "$folder/jobs.2")"
+same 'more than there are files, too' "$(cat "$folder/jobs.1")" "$(cat "$folder/jobs.5")"
+printf 'seconds = 0.3\noutput.07 = 7\n' >"$folder/limits.ini"
+fails 'a course that gives 0.3 s' 07 "$tests/labs/dishonest/sleeps.c" 'begin was still running after 0.3 s' \
+    --conf "$folder/limits.ini"
+fails 'and 7 kB' 07 "$tests/labs/dishonest/gigabyte.c" 'begin printed more than 7 kB' --conf "$folder/limits.ini"
 
 # --- bad input
 printf '#include "lab.h"\nvoid begin(struct state *s)\n{\n    s->m[0] = 1\n}\n' >"$folder/bad.c"
 fails 'the first error, at its line' 07 "$folder/bad.c" "line 4: expected .;. before"
 for words in '07|lab 07 of which file?' 'xy /dev/null|no lab is called "xy"' \
     '07 /nowhere.c|/nowhere.c: no such file' \
+    "07 $folder/all --jobs 0|--jobs 0: " "07 $folder/bad.c --jobs 2|--jobs is about a folder of files" \
     '07 /nowhere.c --student x|--student goes with --conf'; do
     # shellcheck disable=SC2086
     graded ${words%%|*}

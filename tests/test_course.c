@@ -44,9 +44,16 @@ static void test_settings(void **state)
         {"secret = short\n", "c.ini:1: secret: at least 16 characters are right"},
         {"\n# note\nfeedback = loud\n",
          "c.ini:3: feedback = loud: cause, property or none is right"},
-        {"hidden = never\n", "c.ini:1: hidden = never: later or now is right"},
+        {"hidden = never\n", "c.ini:1: hidden = never: later, due or now is right"},
         {"points.07 = 1,2\n", "c.ini:1: points.07 = 1,2: 8 numbers from 0 to 100 are right"},
         {"points.99 = 1\n", NULL},
+        {"\nseconds = 0\n", "c.ini:2: seconds = 0: a number from 0.1 to 60 is right"},
+        {"seconds.07 = soon\n", "c.ini:1: seconds.07 = soon: a number from 0.1 to 60 is right"},
+        {"memory = 8\n", "c.ini:1: memory = 8: a whole number from 16 to 65536 is right"},
+        {"output.12 = 1.5\n", "c.ini:1: output.12 = 1.5: a whole number from 1 to 65536 is right"},
+        {"memory.99 = 64\n", NULL},
+        {"memories = 64\n", "c.ini:1: no setting is called memories"},
+        {"labs = 02 77\n", NULL},
         {"colour = red\n", "c.ini:1: no setting is called colour"},
         {"secret\n", "c.ini:1: NAME = VALUE is right"}};
     struct course c;
@@ -63,6 +70,14 @@ static void test_settings(void **state)
     assert_true(c.show_hidden && c.variants && c.feedback == FEEDBACK_CAUSE);
     struct lab lab = course_lab(&c, lab_from_name("gqa", &why));
     assert_int_equal(lab_points(&lab), 15);
+    assert_true(lab.allowance.seconds == 1 && lab.allowance.memory == 256);
+    write_file("seconds.12 = 2.5\nseconds = 3\nmemory = 64\noutput.07 = 5\nhidden = due\n");
+    assert_true(course_read("c.ini", &c, &why));
+    lab = course_lab(&c, lab_from_name("12", &why));
+    assert_true(lab.allowance.seconds == 2.5 && lab.allowance.memory == 64);
+    assert_true(lab.allowance.output == 1000 && c.due && !c.show_hidden);
+    lab = course_lab(&c, lab_from_name("07", &why));
+    assert_true(lab.allowance.seconds == 3 && lab.allowance.output == 5);
 }
 
 /* The same name gives the same copy, another name or secret mostly another one. */
@@ -132,13 +147,20 @@ static void test_marking(void **state)
         double value;
         const char *typed;
         bool right;
-    } rows[] = {{0.36787944, "0.368", true}, {0.36787944, ".3679", true},
-                {0.36787944, "0.37", false}, {0.36787944, "0.37x", false},
-                {0.36787944, "0.366", false}, {2, "2", true},
-                {2, "2.0", true},            {2, "1.99", true},
-                {2, "1.9", false},           {24.926527, "24.93", true},
-                {24.926527, "24.9", true},   {24.926527, "25", false},
-                {0, "0", true},              {0, "", false}};
+    } rows[] = {{0.36787944, "0.368", true},
+                {0.36787944, ".3679", true},
+                {0.36787944, "0.37", false},
+                {0.36787944, "0.37x", false},
+                {0.36787944, "0.366", false},
+                {2, "2", true},
+                {2, "2.0", true},
+                {2, "1.99", true},
+                {2, "1.9", false},
+                {24.926527, "24.93", true},
+                {24.926527, "24.9", true},
+                {24.926527, "25", false},
+                {0, "0", true},
+                {0, "", false}};
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         struct blank b = {.value = rows[i].value};
         if (worksheet_right(&b, rows[i].typed) != rows[i].right)
@@ -148,9 +170,9 @@ static void test_marking(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_hmac), cmocka_unit_test(test_settings),
-        cmocka_unit_test(test_variants), cmocka_unit_test(test_worksheets),
-        cmocka_unit_test(test_marking)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_hmac), cmocka_unit_test(test_settings),
+                                       cmocka_unit_test(test_variants),
+                                       cmocka_unit_test(test_worksheets),
+                                       cmocka_unit_test(test_marking)};
     return cmocka_run_group_tests(tests, folder_enter, folder_leave);
 }
