@@ -371,8 +371,8 @@ static bool compile(const struct lab *lab, struct built *b, struct message *why)
 }
 
 /* The student's text; in CUDA also what launches each kernel, behind it. */
-static bool write_source(const struct lab *lab, const struct built *b, const unsigned char *text,
-                         size_t size, struct message *why)
+static bool write_source(const struct lab *lab, int threads, const struct built *b,
+                         const unsigned char *text, size_t size, struct message *why)
 {
     char *launches = NULL;
     if (!b->cuda)
@@ -384,20 +384,22 @@ static bool write_source(const struct lab *lab, const struct built *b, const uns
         text_append(&launches,
                     "extern \"C\" void launch_%s(struct state *s) { LAUNCH(%s, s->rows, "
                     "%d, 0, s); }\n",
-                    lab->steps[i], lab->steps[i], lab->threads);
+                    lab->steps[i], lab->steps[i], threads);
     bool ok = write_in(b, source_name(b), launches, strlen(launches), why);
     free(launches);
     return ok;
 }
 
-bool build_lab(const struct lab *lab, const char *path, struct built *b, struct message *why)
+bool build_lab(const struct lab *lab, const struct variant *v, const char *path, struct built *b,
+               struct message *why)
 {
     unsigned char *text;
     size_t size;
-    *b = (struct built){.ok = true, .cuda = lab->threads > 0};
+    *b = (struct built){.ok = true, .cuda = lab->cuda};
     if (!file_read(path, LARGEST_FILE, &text, &size, why))
         return false;
-    bool ok = make_folder(b, why) && write_source(lab, b, text, size, why) && compile(lab, b, why);
+    bool ok = make_folder(b, why) && write_source(lab, v->shape, b, text, size, why) &&
+              compile(lab, b, why);
     free(text);
     if (!ok)
         built_remove(b);

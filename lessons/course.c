@@ -225,7 +225,7 @@ static uint64_t unforeseen(void)
 
 struct variant course_variant(const struct course *c, const struct lab *lab, const char *student)
 {
-    struct variant v = {.base = -1, .window = 2, .bits = 7};
+    struct variant v = {.base = -1, .window = 2, .bits = 7, .shape = lab->shapes[0]};
     unsigned char digest[32];
     char text[160];
     if (!c->variants || student == NULL) {
@@ -237,8 +237,12 @@ struct variant course_variant(const struct course *c, const struct lab *lab, con
     v.student = student;
     v.base = digest[0] & 1 ? 2 : 0;
     v.direction = digest[1] & 1 ? 1 : -1;
-    v.window = 1 + digest[2] % 4;
-    v.bits = 4 + digest[3] % 5;
+    v.window = (int[]){1, 3, 4, 5}[digest[2] % 4]; /* nobody's is no student's, */
+    v.bits = (int[]){4, 5, 6, 8}[digest[3] % 4];   /* so that a public file fails */
+    int shapes = 1;
+    while (shapes < MAX_SHAPES && lab->shapes[shapes] != 0)
+        shapes++;
+    v.shape = shapes > 1 ? lab->shapes[1 + digest[4] % (shapes - 1)] : 0;
     memcpy(&v.seed, digest + 8, sizeof v.seed);
     return v;
 }
@@ -259,6 +263,12 @@ struct lab course_lab(const struct course *c, const struct lab *lab)
     return copy;
 }
 
+static void append_shape(char **to, const char *before, const struct lab *lab,
+                         const struct variant *v, const char *behind)
+{
+    text_append(to, "%s%s%d%s%s", before, lab->shape[0], v->shape, lab->shape[1], behind);
+}
+
 static void append_wishes(char **to, const struct lab *lab, const struct variant *v)
 {
     if (v->student == NULL) {
@@ -267,6 +277,8 @@ static void append_wishes(char **to, const struct lab *lab, const struct variant
             text_append(to, "  The window is in s->left.");
         if (lab->knobs & KNOB_BITS)
             text_append(to, "  Round to 7 fraction bits (bf16).");
+        if (lab->knobs & KNOB_SHAPE)
+            append_shape(to, "  This copy has ", lab, v, ".");
         return;
     }
     text_append(to, "This copy is %s's and asks for:", v->student);
@@ -274,7 +286,12 @@ static void append_wishes(char **to, const struct lab *lab, const struct variant
         text_append(to, " key tiles from %s;",
                     v->direction > 0 ? "first to last" : "last to first");
     if (lab->knobs & KNOB_BASE)
-        text_append(to, " L in base %s;", v->base == 2 ? "2 (L = log2 of the sum)" : "e");
+        text_append(to, " %s in base %s;", lab->base_of != NULL ? lab->base_of : "L",
+                    v->base != 2           ? "e"
+                    : lab->base_of == NULL ? "2 (L = log2 of the sum)"
+                                           : "2");
+    if (lab->knobs & KNOB_SHAPE)
+        append_shape(to, " ", lab, v, ";");
     if (lab->knobs & KNOB_BITS)
         text_append(to, " %d fraction bits;", v->bits);
     if (lab->knobs & KNOB_WINDOW)
@@ -309,7 +326,7 @@ bool course_grade(const struct course *c, const struct lab *lab, const char *pat
                          .show_hidden = c->show_hidden,
                          .due = c->due,
                          .variant = course_variant(c, lab, student)};
-    if (!build_lab(lab, path, &x->built, why))
+    if (!build_lab(lab, &x->variant, path, &x->built, why))
         return false;
     if (x->built.ok)
         grade_lab(lab, &x->built, &x->variant, &x->grading);

@@ -25,10 +25,14 @@ static struct fold_steps steps_of(const struct lab *lab)
 
 void fold_new(struct fold_run *run, struct grading *g, int rows, int Nk, int dim, int tile)
 {
+    bool fixed = g->lab->base_of != NULL && g->variant.base >= 0;
     assert(rows <= MAX_ROWS && Nk <= LONGEST_ROW && dim <= MAX_DIM && tile <= MAX_KEYS);
     *run = (struct fold_run){.g = g,
                              .steps = steps_of(g->lab),
                              .divided = -1,
+                             .base = !fixed                 ? 0
+                                     : g->variant.base == 2 ? 2
+                                                            : 1,
                              .rows = rows,
                              .Nk = Nk,
                              .dim = dim,
@@ -253,6 +257,21 @@ bool fold_finish_from_anywhere(struct fold_run *run)
             return false;
     }
     return true;
+}
+
+void fold_find_base(struct fold_run *run)
+{
+    load_tile(run, 0);
+    for (int r = 0; r < run->rows; r++) {
+        run->state.m[r] = -INFINITY;
+        run->state.l[r] = 0;
+        for (int d = 0; d < run->dim; d++)
+            run->state.O[r][d] = 0;
+    }
+    struct state before = run->state;
+    at(run->g, "the first tile");
+    if (call(run->g, run->steps.fold, &run->state))
+        fold_settle(run, &before, &run->state);
 }
 
 int fold_form(struct fold_run *run)

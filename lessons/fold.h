@@ -42,6 +42,8 @@ bool fold_tiles(struct fold_run *run);
 bool fold_finish(struct fold_run *run, bool judge_O, bool judge_L);
 /* finish on m, l, O drawn at random: L = m + ln l, and O / l unless O is divided already. */
 bool fold_finish_from_anywhere(struct fold_run *run);
+/* What the base of the student's m is, where a tile shows it: from a start of the grader's own. */
+void fold_find_base(struct fold_run *run);
 /* The first tile alone, to see whether it is divided by l: 1 yes, 0 no, -1 neither. */
 int fold_form(struct fold_run *run);
 /* One tile onto a state drawn at random: nothing can have been kept elsewhere. */
@@ -65,6 +67,8 @@ void fold_case_tail(struct grading *g);
 void fold_case_empty(struct grading *g);
 void fold_case_finish(struct grading *g);
 void fold_case_anywhere(struct grading *g);
+/* begin: s->count is how many tiles of the copy's shape the keys take. */
+void fold_case_count(struct grading *g);
 void fold_case_hidden(struct grading *g);
 
 #endif

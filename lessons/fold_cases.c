@@ -75,6 +75,42 @@ void fold_case_anywhere(struct grading *g)
     }
 }
 
+/* Slips: the ragged tail has no tile; another copy's tiles. */
+static void count_is(struct grading *g, int Nk, int got)
+{
+    int shape = g->variant.shape, want = (Nk + shape - 1) / shape;
+    if (got == want)
+        return;
+    if (got == -1)
+        wrong(g, "count was never written");
+    else if (got == Nk / shape)
+        wrong(g, "count = %d: %d keys in tiles of %d leave a tail, which takes a tile, too: %d",
+              got, Nk, shape, want);
+    for (int other = 1; other <= MAX_KEYS; other++)
+        if (got == (Nk + other - 1) / other && other != shape)
+            wrong(g, "count = %d, as if tiles were of %d keys; this copy asks for %d: %d tiles",
+                  got, other, shape, want);
+    wrong(g, "count = %d, want %d: %d keys in tiles of %d", got, want, Nk, shape);
+}
+
+void fold_case_count(struct grading *g)
+{
+    int shape = g->variant.shape;
+    const int sizes[] = {6 * shape, 6 * shape + 1, shape - 1, 11 * shape - 1, 0};
+    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+        struct fold_run run;
+        fold_new(&run, g, 2, sizes[i] <= LONGEST_ROW ? sizes[i] : LONGEST_ROW, 2, shape);
+        at(g, "%d keys", run.Nk);
+        struct state s;
+        fresh(&s, 2, 0, 2);
+        s.Nk = run.Nk;
+        s.count = -1;
+        if (!call(g, run.steps.begin, &s))
+            return;
+        count_is(g, run.Nk, s.count);
+    }
+}
+
 void fold_case_hidden(struct grading *g)
 {
     for (int i = 0; i < 8; i++) {

@@ -172,6 +172,13 @@ bool fold_judge(struct fold_run *run, const struct state *before, const struct s
     fold_settle(run, before, after);
     if (gives(run, before, after, &none))
         return true;
+    if (run->g->lab->base_of != NULL && run->g->variant.base >= 0) {
+        struct fold_run other = *run;
+        other.base = run->base == 2 ? 1 : 2;
+        if (gives(&other, before, after, &none))
+            wrong(run->g, "m is in base %s; this copy asks for base %s",
+                  other.base == 2 ? "2" : "e", run->base == 2 ? "2" : "e");
+    }
     for (int n = 0; n < SLIPS; n++) {
         struct slip slip = slips[n].slip;
         if ((slip.sum_rounded || slip.unrounded || slip.truncated) && !run->rounds)

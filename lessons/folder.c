@@ -159,10 +159,9 @@ bool grade_folder(struct report *r, const struct scenario *s, const struct cours
 {
     struct roll roll = {.course = c, .lab = lab, .folder = folder};
     int jobs;
-    roll.count = scandir(folder, &roll.names, lab->threads > 0 ? is_cuda : is_c, by_name);
+    roll.count = scandir(folder, &roll.names, lab->cuda ? is_cuda : is_c, by_name);
     if (roll.count <= 0)
-        return refuse(why, "%.200s: no file STUDENT%s is there", folder,
-                      lab->threads > 0 ? ".cu" : ".c");
+        return refuse(why, "%.200s: no file STUDENT%s is there", folder, lab->cuda ? ".cu" : ".c");
     size_t size = sizeof *roll.shared + (size_t)roll.count * sizeof roll.shared->rows[0];
     roll.shared = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     bool ok = roll.shared != MAP_FAILED || refuse(why, "no memory for %d files", roll.count);

@@ -276,7 +276,8 @@ bool call(struct grading *g, int step, struct state *s)
         return false;
     }
     if (back.ticket != out.ticket || back.step != out.step) {
-        wrong(g, "what came back on descriptor 4 is not the answer to %s", g->lab->steps[step]);
+        wrong(g, "what came back on descriptor 4 is not the answer to %s%s", g->lab->steps[step],
+              g->built->cuda ? ": memory beyond the kernel's own was written" : "");
         process_kill(&g->process);
         g->running = false;
         return false;

@@ -19,16 +19,17 @@ enum field {
 };
 #define WRITES(name) (1u << FIELD_##name)
 
-enum { MAX_PROPERTIES = 10, MAX_STEPS = 6 };
+enum { MAX_PROPERTIES = 12, MAX_STEPS = 6, MAX_SHAPES = 6 };
 
 /* What one student's copy asks for that another's may not. */
-enum knob { KNOB_BASE = 1, KNOB_DIRECTION = 2, KNOB_WINDOW = 4, KNOB_BITS = 8 };
+enum knob { KNOB_BASE = 1, KNOB_DIRECTION = 2, KNOB_WINDOW = 4, KNOB_BITS = 8, KNOB_SHAPE = 16 };
 struct variant {
     const char *student; /* NULL: nobody's; every legal form passes */
-    int base;            /* of exponentials and logarithms: 2, or 0 for e; -1: either */
+    int base;            /* of what the lab's base_of names: 2, or 0 for e; -1: either */
     int direction;       /* of key tiles: 1 first to last, -1 last to first, 0: either */
     int window;          /* keys to the left; -1: none */
     int bits;            /* of a significand's fraction */
+    int shape;           /* one of the lab's shapes */
     uint64_t seed;       /* of drawn numbers: secret */
 };
 
@@ -53,7 +54,10 @@ struct lab {
     const char *steps[MAX_STEPS]; /* the functions a file defines */
     uint32_t writes[MAX_STEPS];   /* the fields each may change */
     unsigned knobs;
-    int threads; /* of a block: the file is CUDA, its steps kernels of a block for each row; 0: C */
+    const char *base_of;    /* what KNOB_BASE is about; NULL: L */
+    const char *shape[2];   /* KNOB_SHAPE in words, before and behind the number */
+    int shapes[MAX_SHAPES]; /* nobody's first, which no student has; 0 behind the last */
+    bool cuda;              /* its steps are kernels of a block for each row, of v.shape threads */
     struct allowance allowance;
     struct property properties[MAX_PROPERTIES]; /* those without a name are not there */
 };
@@ -71,7 +75,8 @@ struct built {
 };
 /* Preprocesses, checks what was included, compiles, links.  False: the grader itself is at
    fault. */
-bool build_lab(const struct lab *lab, const char *path, struct built *b, struct message *why);
+bool build_lab(const struct lab *lab, const struct variant *v, const char *path, struct built *b,
+               struct message *why);
 void built_remove(struct built *b);
 
 struct finding {

@@ -87,8 +87,7 @@ static bool print_stub(struct report *r, const struct course *c, const struct la
     unsigned char *text;
     size_t size;
     char name[64];
-    snprintf(name, sizeof name, "%s-%s/lab.%s", lab->number, lab->folder,
-             lab->threads > 0 ? "cu" : "c");
+    snprintf(name, sizeof name, "%s-%s/lab.%s", lab->number, lab->folder, lab->cuda ? "cu" : "c");
     char *path = shipped_file(SHIPPED_LESSONS, name, why);
     bool ok = path != NULL && file_read(path, 1 << 20, &text, &size, why);
     if (ok) {

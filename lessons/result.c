@@ -19,6 +19,9 @@ struct variant_text variant_text(const struct lab *lab, const struct variant *v)
                               v->direction > 0 ? "first to last" : "last to first");
     if (lab->knobs & KNOB_BASE)
         n += (size_t)snprintf(t.text + n, room - n, " base %s;", v->base == 2 ? "2" : "e");
+    if (lab->knobs & KNOB_SHAPE)
+        n += (size_t)snprintf(t.text + n, room - n, " %s%d%s;", lab->shape[0], v->shape,
+                              lab->shape[1]);
     if (lab->knobs & KNOB_WINDOW)
         n += (size_t)snprintf(t.text + n, room - n, " window (%d,0);", v->window);
     if (lab->knobs & KNOB_BITS)

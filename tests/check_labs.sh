@@ -84,9 +84,9 @@ done <"$tests/labs/wrong.txt"
 
 # --- forms of the result
 graded 07 "$lessons/07-fa2/answer.c" --junit "$folder/j.xml" --gradescope "$folder/g.json" -o "$folder/r.json"
-same 'JUnit XML has a case for each property' "$(grep -c '<testcase' "$folder/j.xml")" 8
-same 'results.json has a score for each' "$(grep -c '"score":' "$folder/g.json")" 8
-matches 'the JSON has the points' '"points":.*12' "$(grep '"points"' "$folder/r.json")"
+same 'JUnit XML has a case for each property' "$(grep -c '<testcase' "$folder/j.xml")" 9
+same 'results.json has a score for each' "$(grep -c '"score":' "$folder/g.json")" 9
+matches 'the JSON has the points' '"points":.*13' "$(grep '"points"' "$folder/r.json")"
 if command -v xmllint >/dev/null; then
     xmllint --noout "$folder/j.xml" && ok=yes || ok=no
     verdict 'the XML is well formed' $ok ''
@@ -94,9 +94,35 @@ fi
 
 # --- one student's copy
 printf 'secret = a secret of sixteen\nhidden = later\nfeedback = property\npoints.12 = 1,2,3,4,5\n' >"$folder/course.ini"
+echo 'secret = a secret of sixteen' >"$folder/own.ini"
 graded 12 "$lessons/12-gqa/answer.c" --conf "$folder/course.ini" --student s1
 matches 'hidden properties wait' 'shown after the due date' "$got"
 matches "the course's points count" ' 10 / 15' "$flat"
+
+# own STUDENT LAB: the lab's answer as that student's copy asks for it; asked: by how many edits
+own() {
+    "$program" lab "$2" --stub --conf "$folder/course.ini" --student "$1" |
+        sed -n '/This copy is/,/\*\//p' | tr '\n' ' ' | tr -s ' ' >"$folder/wishes"
+    asked=0
+    cp "$(ls "$lessons/$2"-*/answer.c*)" "$folder/own.c"
+    while IFS='~' read -r of words edit; do
+        words=${words# } words=${words% }
+        [ "$of" = "$2 " ] && grep -q "$(echo "$words" | sed 's/@/[0-9]*/')" "$folder/wishes" || continue
+        number=$(sed "s/.*$(echo "$words" | sed 's/@/\\([0-9]*\\)/').*/\\1/" "$folder/wishes" 2>/dev/null)
+        sed "$(echo "${edit# }" | sed "s/@/$number/")" "$folder/own.c" >"$folder/own.next"
+        mv "$folder/own.next" "$folder/own.c" && asked=$((asked + 1))
+    done <"$tests/labs/own.txt"
+}
+[ "$full" = full ] && ids='s1 s2 s3 s4 s5 s6' || ids='s1 s2'
+for lab in $(sed -n 's/^\([0-9][0-9]\) .*/\1/p' "$tests/labs/own.txt" | sort -u); do
+    [ "$lab" != 20 ] || [ $cuda = yes ] || continue
+    for student in $ids; do
+        own $student "$lab"
+        passes "what $student's copy asks for" "$lab" "$folder/own.c" --hidden --conf "$folder/own.ini" --student $student
+        [ $asked -eq 0 ] || fails "the public answer, for $student" "$lab" "$(ls "$lessons/$lab"-*/answer.c*)" \
+            "this copy\|threads a block" --hidden --conf "$folder/own.ini" --student $student
+    done
+done
 students=0 refused=0
 for student in s1 s2 s3 s4 s5 s6 s7 s8; do
     students=$((students + 1))

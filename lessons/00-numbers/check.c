@@ -38,8 +38,15 @@ static void judge_one(struct grading *g, float x, float got, int bits)
         wrong(g, "NaN became %g", (double)got);
     else if (isinf(x) && isnan(got))
         wrong(g, "an infinity became NaN");
-    else if (same(got, x))
-        wrong(g, "%.9g was not rounded: it has more than %d fraction bits", (double)x, bits);
+    for (int other = 1; other < 23 && g->variant.student != NULL && isfinite(x); other++)
+        if (same(got, want(x, other)) && other != bits && !same(got, x))
+            wrong(g, "%.9g was rounded to %d fraction bits; this copy asks for %d", (double)x,
+                  other, bits);
+    if (failed(g))
+        return;
+    if (same(got, x))
+        wrong(g, "%.9g was not rounded: it has more than %d fraction bits%s", (double)x, bits,
+              g->variant.student != NULL ? ", which this copy asks for" : "");
     else if (middle == (double)x)
         wrong(g, "%.9g is a tie: %.9g is even, %.9g is not", (double)x, (double)right, (double)got);
     else if (same(got, cut))

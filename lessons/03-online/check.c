@@ -83,6 +83,8 @@ const struct lab lab_online = {
     .steps = {"begin", "take_key"},
     .writes = {WRITES(m) | WRITES(l) | WRITES(O),
                WRITES(m) | WRITES(l) | WRITES(O) | WRITES(S) | WRITES(P)},
+    .knobs = KNOB_BASE,
+    .base_of = "m",
     .properties = {{"worked example, every key", 2, example, false},
                    {"scores that fall: nothing to rescale", 1, falling, false},
                    {"scores that rise: rescaled every time", 2, rising, false},

@@ -2,6 +2,7 @@
 
    After every key, for every row: m is the largest score so far, l = sum of e^(s - m), and O is the
    finished output over the keys so far: sum of e^(s - m) v, divided by l.
+   In base 2 m is the largest score times log2(e); l and O are the same numbers.
    $VARIANT$ */
 #include "lab.h"
 

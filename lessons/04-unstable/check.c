@@ -32,6 +32,7 @@ static void running_maximum(struct grading *g)
         for (int c = 0; c < TILE; c++)
             for (int r = 0; r < 3; r++)
                 run.S[r][c] += i == 0 ? -8 : 8;
+        fold_find_base(&run);
         fold_from_anywhere(&run);
     }
 }
@@ -45,6 +46,7 @@ static void tail(struct grading *g)
     for (int c = 0; c < 3; c++)
         for (int r = 0; r < 2; r++)
             run.S[r][c] -= 6;
+    fold_find_base(&run);
     fold_from_anywhere(&run);
 }
 
@@ -69,6 +71,8 @@ const struct lab lab_repair = {
     .steps = {"begin", "fold_tile", "finish"},
     .writes = {WRITES(m) | WRITES(l) | WRITES(O),
                WRITES(m) | WRITES(l) | WRITES(O) | WRITES(S) | WRITES(P), WRITES(O) | WRITES(L)},
+    .knobs = KNOB_BASE,
+    .base_of = "m",
     .properties = {{"m starts below every score", 1, start, false},
                    {"one maximum in exponent and state", 2, running_maximum, false},
                    {"the ragged tail is no key", 2, tail, false},

@@ -3,6 +3,7 @@
    This tile kernel was printed as FlashAttention-2 and is attention only sometimes.  It has three
    faults.  Repair it: afterwards, for every row, O = sum e^(s - m) v and l = sum e^(s - m) over the
    keys so far, m their largest score; at the end O is divided by l.
+   In base 2 m is the largest score times log2(e); l and O are the same numbers.
    $VARIANT$ */
 #include "lab.h"
 

@@ -1,8 +1,11 @@
 /* answer.c: lab 05, FlashAttention-1 (arXiv 2205.14135, Algorithm 1). */
 #include "lab.h"
 
+enum { TILE = 4 };
+
 void begin(struct state *s)
 {
+    s->count = (s->Nk + TILE - 1) / TILE;
     for (int r = 0; r < s->rows; r++) {
         s->m[r] = -INFINITY;
         s->l[r] = 0;

@@ -20,7 +20,9 @@ const struct lab lab_fa1 = {
     .steps = {"begin", "fold_tile", "finish"},
     .writes = {WRITES(m) | WRITES(l) | WRITES(O),
                WRITES(m) | WRITES(l) | WRITES(O) | WRITES(S) | WRITES(P), WRITES(O) | WRITES(L)},
-    .knobs = KNOB_BASE,
+    .knobs = KNOB_BASE | KNOB_SHAPE,
+    .shape = {"tiles of ", " keys"},
+    .shapes = {4, 3, 5, 6, 7},
     .properties = {{"worked example, every step", 2, fold_case_example, false},
                    {"any tile size gives the same O", 3, fold_case_tile_sizes, false},
                    {"ragged tail", 1, fold_case_tail, false},
@@ -28,4 +30,5 @@ const struct lab lab_fa1 = {
                    {"finish: L = m + ln l", 1, fold_case_finish, false},
                    {"O is divided in every tile", 1, divided_each_time, false},
                    {"a tile onto any m, l, O", 1, fold_case_anywhere, false},
+                   {"tiles for all keys", 1, fold_case_count, false},
                    {"hidden, 8 cases", 2, fold_case_hidden, true}}};

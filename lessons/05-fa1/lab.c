@@ -8,7 +8,8 @@
    $VARIANT$ */
 #include "lab.h"
 
-/* Before the first tile: write m[r], l[r], O[r][d]. */
+/* Before the first tile: write m[r], l[r], O[r][d]; and s->count, how many tiles of this copy's
+   size the s->Nk keys take (fold_tile is given tiles of any size). */
 void begin(struct state *s)
 {
     (void)s;

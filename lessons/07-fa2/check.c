@@ -21,7 +21,9 @@ const struct lab lab_fa2 = {
     .steps = {"begin", "next_tile", "fold_tile", "finish"},
     .writes = {WRITES(m) | WRITES(l) | WRITES(O), 0,
                WRITES(m) | WRITES(l) | WRITES(O) | WRITES(S) | WRITES(P), WRITES(O) | WRITES(L)},
-    .knobs = KNOB_BASE | KNOB_DIRECTION,
+    .knobs = KNOB_BASE | KNOB_DIRECTION | KNOB_SHAPE,
+    .shape = {"tiles of ", " keys"},
+    .shapes = {4, 3, 5, 6, 7},
     .properties = {{"worked example, every step", 2, fold_case_example, false},
                    {"any tile size gives the same O", 3, fold_case_tile_sizes, false},
                    {"ragged tail", 1, fold_case_tail, false},
@@ -29,4 +31,5 @@ const struct lab lab_fa2 = {
                    {"finish: O, and L = m + ln l", 1, fold_case_finish, false},
                    {"one division, at the end", 1, one_division, false},
                    {"a tile onto any m, l, O", 1, fold_case_anywhere, false},
+                   {"tiles for all keys", 1, fold_case_count, false},
                    {"hidden, 8 cases", 2, fold_case_hidden, true}}};

@@ -4,8 +4,21 @@
 enum { MERGE, SHARE };
 
 /* Ways to merge: 0 is right. */
-enum way { RIGHT, UNSCALED, UPSIDE_DOWN, AVERAGED, O_UNSCALED, L_UNSCALED, UNDIVIDED, WAYS };
+static const double LN2 = 0.69314718055994531;
+
+enum way {
+    RIGHT,
+    OTHER_BASE,
+    UNSCALED,
+    UPSIDE_DOWN,
+    AVERAGED,
+    O_UNSCALED,
+    L_UNSCALED,
+    UNDIVIDED,
+    WAYS
+};
 static const char *const sentences[] = {
+    [OTHER_BASE] = "e and 2 are mixed: part_m is in the base that this copy states",
     [UNSCALED] = "the parts were added as they are: each is to be scaled by e^(part_m - m)",
     [UPSIDE_DOWN] = "the factor is upside down: e^(part_m - m), at most 1, is right",
     [AVERAGED] = "the finished parts were averaged: a part counts by its sum",
@@ -17,15 +30,18 @@ struct merged {
     double m, l, O[MAX_DIM];
 };
 
-static struct merged merged(const struct state *s, enum way way)
+/* unit: what 1 in part_m is, in base e. */
+static struct merged merged(const struct state *s, double unit, enum way way)
 {
     struct merged y = {.m = -INFINITY};
     int live = 0;
+    if (way == OTHER_BASE)
+        unit = unit == 1 ? LN2 : 1;
     for (int w = 0; w < s->parts; w++)
         y.m = fmax(y.m, (double)s->part_m[w]);
     for (int w = 0; w < s->parts; w++) {
         double l = (double)s->part_l[w];
-        double a = l > 0 ? exp((double)s->part_m[w] - y.m) : 0;
+        double a = l > 0 ? exp(((double)s->part_m[w] - y.m) * unit) : 0;
         a = way == UPSIDE_DOWN && a > 0 ? 1 / a : way == UNSCALED ? 1 : a;
         live += l > 0;
         y.l += (way == L_UNSCALED ? 1 : a) * l;
@@ -50,7 +66,8 @@ static bool is(const struct state *got, const struct merged *y, bool sums)
 
 static void judge(struct grading *g, const struct state *before, const struct state *after)
 {
-    struct merged right = merged(before, RIGHT);
+    double unit = g->variant.base == 2 ? LN2 : 1;
+    struct merged right = merged(before, unit, RIGHT);
     if (near(after->m[0], right.m, 0) && is(after, &right, true))
         return;
     if (right.l == 0) {
@@ -59,7 +76,7 @@ static void judge(struct grading *g, const struct state *before, const struct st
         return;
     }
     for (int way = 1; way < WAYS; way++) {
-        struct merged y = merged(before, (enum way)way);
+        struct merged y = merged(before, unit, (enum way)way);
         if (is(after, &y, way != AVERAGED))
             wrong(g, "%s", sentences[way]);
     }
@@ -155,6 +172,8 @@ const struct lab lab_warps = {.number = "11",
                               .folder = "warps",
                               .title = "From split-K to split-Q: merging what warps hold",
                               .steps = {"merge", "share_rows"},
+                              .knobs = KNOB_BASE,
+                              .base_of = "part_m",
                               .writes = {WRITES(m) | WRITES(l) | WRITES(O), 0},
                               .properties = {{"equal maxima: parts add", 1, equal, false},
                                              {"maxima that differ", 3, apart, false},

@@ -3,6 +3,7 @@
    Under split-K every warp w < s->parts has seen some of the keys of one query row and holds
    part_m[w], its largest score; part_l[w] = sum e^(s - part_m[w]); part_O[w][d] = sum e^(s -
    part_m[w]) v, undivided.  A warp without a key has part_m = -INFINITY, part_l = 0, part_O = 0.
+   With part_m in base 2, scores are in base 2, too, and e is 2 in these sums.
    Under split-Q every warp has its own query rows and all keys.
    $VARIANT$ */
 #include "lab.h"

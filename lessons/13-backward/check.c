@@ -5,9 +5,23 @@ enum { DELTA, TILE };
 enum wanted { WANT_DV = 1, WANT_DQ = 2, WANT_DK = 4 };
 
 /* What is left out or done wrongly; the first that gives what came back is named. */
-enum slip { NONE, NOTHING, NO_DELTA, NO_SCALE, SCALE_SQUARED, OVERWRITES, NO_P, DP_IN_DV, SLIPS };
+static const double LN2 = 0.69314718055994531;
+
+enum slip {
+    NONE,
+    NOTHING,
+    OTHER_BASE,
+    NO_DELTA,
+    NO_SCALE,
+    SCALE_SQUARED,
+    OVERWRITES,
+    NO_P,
+    DP_IN_DV,
+    SLIPS
+};
 static const char *const sentences[] = {
     [NOTHING] = "nothing was added",
+    [OTHER_BASE] = "e and 2 are mixed: L is in the base that this copy states",
     [NO_DELTA] = "delta was forgotten: dS = P (dP - delta)",
     [NO_SCALE] = "the scale was forgotten: dQ and dK carry it",
     [SCALE_SQUARED] = "the scale was taken twice: S has it already, and dQ, dK once",
@@ -19,9 +33,12 @@ struct gradients {
     double dQ[MAX_ROWS][MAX_DIM], dK[MAX_KEYS][MAX_DIM], dV[MAX_KEYS][MAX_DIM];
 };
 
-static void pair(const struct state *s, int r, int c, enum slip slip, struct gradients *y)
+/* unit: what 1 in L is, in base e. */
+static void pair(const struct state *s, int r, int c, double unit, enum slip slip,
+                 struct gradients *y)
 {
-    double p = exp((double)s->S[r][c] - (double)s->L[r]), dp = 0, scale = (double)s->scale;
+    double L = (double)s->L[r] * (slip != OTHER_BASE ? unit : unit == 1 ? LN2 : 1);
+    double p = exp((double)s->S[r][c] - L), dp = 0, scale = (double)s->scale;
     for (int d = 0; d < s->dim; d++)
         dp += (double)s->dO[r][d] * (double)s->V[c][d];
     double ds = (slip == NO_P ? 1 : p) * (dp - (slip == NO_DELTA ? 0 : (double)s->delta[r]));
@@ -33,7 +50,7 @@ static void pair(const struct state *s, int r, int c, enum slip slip, struct gra
     }
 }
 
-static void expected(const struct state *s, enum slip slip, struct gradients *y)
+static void expected(const struct state *s, double unit, enum slip slip, struct gradients *y)
 {
     *y = (struct gradients){0};
     for (int d = 0; d < s->dim && slip != OVERWRITES; d++) {
@@ -46,7 +63,7 @@ static void expected(const struct state *s, enum slip slip, struct gradients *y)
     }
     for (int r = 0; r < s->rows && slip != NOTHING; r++)
         for (int c = 0; c < s->keys; c++)
-            pair(s, r, c, slip, y);
+            pair(s, r, c, unit, slip, y);
 }
 
 static bool is(const struct state *got, const struct gradients *y, int wanted)
@@ -66,12 +83,13 @@ static void judge(struct grading *g, const struct state *before, const struct st
                   int wanted)
 {
     struct gradients y;
-    expected(before, NONE, &y);
+    double unit = g->variant.base == 2 ? LN2 : 1;
+    expected(before, unit, NONE, &y);
     if (is(after, &y, wanted))
         return;
     for (int slip = 1; slip < SLIPS; slip++) {
         struct gradients z;
-        expected(before, (enum slip)slip, &z);
+        expected(before, unit, (enum slip)slip, &z);
         if (is(after, &z, wanted))
             wrong(g, "%s", sentences[slip]);
     }
@@ -102,7 +120,7 @@ static void draw_tile(struct grading *g, int rows, int keys, int dim, bool whole
             s->S[r][c] = (float)(dot * (double)s->scale);
             sum += exp((double)s->S[r][c]);
         }
-        s->L[r] = (float)log(sum);
+        s->L[r] = (float)(log(sum) / (g->variant.base == 2 ? LN2 : 1));
         s->delta[r] = 2 + draw(g);
         for (int d = 0; d < dim; d++) {
             s->dO[r][d] = draw(g);
@@ -193,6 +211,8 @@ const struct lab lab_backward = {
     .folder = "backward",
     .title = "The backward pass of one tile",
     .steps = {"row_delta", "backward_tile"},
+    .knobs = KNOB_BASE,
+    .base_of = "the given L",
     .writes = {WRITES(delta), WRITES(P) | WRITES(dQ) | WRITES(dK) | WRITES(dV)},
     .properties = {{"delta", 1, delta, false},
                    {"dV += P^T dO", 2, d_values, false},

@@ -11,7 +11,7 @@ static void choose(struct grading *g, int64_t tokens, int64_t heads, int sms)
                        .heads_q = heads,
                        .heads_kv = heads,
                        .len_q = 1,
-                       .dim = 256,
+                       .dim = g->variant.shape,
                        .longest = tokens,
                        .shortest = -1,
                        .sms = sms};
@@ -29,9 +29,18 @@ static void choose(struct grading *g, int64_t tokens, int64_t heads, int sms)
     }
     if (s.answer == p.splits)
         return;
+    struct split_plan other;
     if (s.answer == -1)
         wrong(g, "answer was never written");
-    else if (s.answer == p.weighing.best)
+    for (int i = 0; g->variant.student != NULL && i < MAX_SHAPES && g->lab->shapes[i] != 0; i++) {
+        l.dim = g->lab->shapes[i];
+        if (split_plan(SPLIT_RULE_FA2_SPLIT, "", &l, &other, &why) && s.answer == other.splits)
+            wrong(g, "answer = %d, as for head size %d; this copy's is %d: blocks of %d tokens: %d",
+                  s.answer, g->lab->shapes[i], g->variant.shape, (int)p.block_tokens, p.splits);
+    }
+    if (failed(g))
+        return;
+    if (s.answer == p.weighing.best)
         wrong(g, "%d has the best efficiency; the smallest count within 85 %% of it is %d",
               s.answer, p.splits);
     else if (p.weighing.full)
@@ -87,7 +96,10 @@ const struct lab lab_splits = {.number = "16",
                                .title = "The rule that splits the tokens",
                                .steps = {"choose_splits"},
                                .writes = {0},
-                               .properties = {{"27,525 tokens: 54, 62, 87", 2, published, false},
+                               .knobs = KNOB_SHAPE,
+                               .shape = {"head size ", ""},
+                               .shapes = {256, 64, 128},
+                               .properties = {{"27,525 tokens on three GPUs", 2, published, false},
                                               {"enough heads: one group", 1, full, false},
                                               {"fewer blocks than slots", 1, short_rows, false},
                                               {"only eligible counts", 2, only_eligible, false},

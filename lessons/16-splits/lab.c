@@ -1,7 +1,7 @@
 /* Lab 16: how many groups FlashAttention-2's decode kernel cuts the keys into.
 
-   sizes[0] = tokens, sizes[1] = KV heads (one query each, batch 1), sizes[2] = SMs.  Head size
-   256: a block is 64 tokens, blocks = ceil(tokens / 64).
+   sizes[0] = tokens, sizes[1] = KV heads (one query each, batch 1), sizes[2] = SMs.  A block is
+   256 tokens for head sizes up to 64, 128 up to 128, 64 beyond; blocks = ceil(tokens / block).
      Slots are 2 SMs.  If the heads fill four fifths of the slots: one group.
      A count n, 1 <= n <= min(128, slots, blocks), is eligible if ceil(blocks / n) differs from
      ceil(blocks / (n - 1)); 1 is eligible.

@@ -32,7 +32,7 @@ static void softmax(struct grading *g, int rows, int keys, int order, int what, 
     s.order = order;
     draw_scores(g, &s);
     static const char *const words[] = {"ascending", "descending", "random"};
-    at(g, "%d rows, %d keys, threads %s", rows, keys, words[order]);
+    at(g, "%d rows, %d keys, %d threads a block, %s", rows, keys, g->variant.shape, words[order]);
     g->watched = watched;
     if (call(g, 0, &s))
         judge(g, &s, what);
@@ -79,7 +79,10 @@ const struct lab lab_cuda = {.number = "20",
                              .title = "A softmax by the threads of a block (CUDA)",
                              .steps = {"softmax_rows"},
                              .writes = {WRITES(m) | WRITES(l) | WRITES(P)},
-                             .threads = 64,
+                             .cuda = true,
+                             .knobs = KNOB_SHAPE,
+                             .shape = {"blocks of ", " threads"},
+                             .shapes = {64, 32, 128, 256},
                              .properties = {{"m and l", 2, sums, false},
                                             {"P", 2, weights, false},
                                             {"any number of keys", 1, any_keys, false},

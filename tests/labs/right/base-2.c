@@ -5,6 +5,7 @@ static const float LOG2E = 1.44269504f;
 
 void begin(struct state *s)
 {
+    s->count = s->Nk / 4 + (s->Nk % 4 > 0);
     for (int r = 0; r < MAX_ROWS && r < s->rows; r++) {
         s->m[r] = -INFINITY;
         s->l[r] = 0;

@@ -9,6 +9,7 @@ static void scale(float *x, int n, float a)
 
 void begin(struct state *s)
 {
+    s->count = s->Nk / 4 + (s->Nk % 4 > 0);
     for (int r = s->rows; r-- > 0;) {
         s->m[r] = -HUGE_VALF;
         s->l[r] = 0;

@@ -5,6 +5,7 @@ static const float LOW = -FLT_MAX;
 
 void begin(struct state *s)
 {
+    s->count = s->Nk / 4 + (s->Nk % 4 > 0);
     for (int r = 0; r < s->rows; r++) {
         s->m[r] = LOW;
         s->l[r] = 0;

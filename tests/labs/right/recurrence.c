@@ -3,6 +3,7 @@
 
 void begin(struct state *s)
 {
+    s->count = s->Nk / 4 + (s->Nk % 4 > 0);
     for (int r = 0; r < s->rows; r++) {
         s->m[r] = -INFINITY;
         s->l[r] = 0;
