@@ -45,7 +45,8 @@ enum option_group {
     GROUP_VIEW = 131072,    /* view's own */
     GROUP_LAB = 262144,     /* lab's own; the verb takes two words */
     GROUP_WORKSHEET = 524288, /* worksheet's own */
-    GROUP_ATOMIC = 1048576  /* in which order dQ is added up */
+    GROUP_ATOMIC = 1048576, /* in which order dQ is added up */
+    GROUP_SCENE = 2097152   /* what a scene of view is about */
 };
 
 struct option_info {

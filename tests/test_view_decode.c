@@ -100,11 +100,66 @@ static void test_changes(void **state)
     assert_int_equal(story_of(&third)->lane[2].sms, 189);
     assert_int_equal(story_of(&third)->lane[0].sms, 132);
     kind->close(&third);
-    char *command = view_command(&teaching.view, &moved, 3);
-    assert_string_equal(command, "flashulp view h200-b200 --device B200,B200,RTX-PRO-6000 "
-                                 "--option backend=fa2 --scene decode --at 3");
+    struct frame_state at = frame_start();
+    at.look.time = 3;
+    char *command = view_command(&teaching.view, &moved, &at);
+    assert_string_equal(command, "flashulp view h200-b200 --option backend=fa2 "
+                                 "--live SMs-of-A=148 --scene decode --at 3");
     free(command);
     kind->close(&moved);
+}
+
+/* The strips as they are drawn: left edges of lane n's pieces. */
+static int edges(const struct scene *s, int n, double *edge, int most)
+{
+    struct drawing d = {0};
+    struct frame_state f = frame_start();
+    int count = 0;
+    frame_draw(s, &f, FRAME_WIDTH, FRAME_HEIGHT, &d);
+    for (int i = 0; i < d.count && count < most; i++)
+        if (d.shape[i].what >> 19 == 1 && (d.shape[i].what & 7) == n &&
+            d.shape[i].kind == SHAPE_RECT)
+            edge[count++] = d.shape[i].x;
+    drawing_free(&d);
+    return count;
+}
+
+/* A slider's new boundaries are drawn before anything is run, as the run draws them later; the
+   numbers stay, and it is said; letting go of it brings the old ones back. */
+static void test_preview(void **state)
+{
+    enum { MOST = 256 };
+    struct view_case c;
+    struct scene moved;
+    struct message why;
+    struct parameter p[PARAMETER_MOST];
+    double before[MOST], ahead[MOST], after[MOST];
+    const struct scene_kind *kind = teaching.scene.kind;
+    (void)state;
+    assert_true(case_open(&c, "--scene decode", &why));
+    assert_int_equal(edges(&c.scene, 0, before, MOST), 54);
+    kind->preview(&c.scene, 1, 0, (148 - 8) / 248.0);
+    assert_int_equal(edges(&c.scene, 0, ahead, MOST), 62);
+    assert_int_equal(edges(&c.scene, 1, after, MOST), 62);
+    kind->parameters(&c.scene, p);
+    assert_string_equal(p[1].value, "148");
+    assert_int_equal(story_of(&c.scene)->lane[0].groups, 54);
+    char *text = view_description(&c.scene, 3);
+    assert_non_null(strstr(text, "A being recomputed for 148 SMs, 62 groups\n"));
+    free(text);
+    assert_true(kind->change(&c.scene, 1, 0, (148 - 8) / 248.0, &moved, &why));
+    assert_int_equal(edges(&moved, 0, after, MOST), 62);
+    assert_memory_equal(ahead, after, 62 * sizeof *ahead);
+    kind->preview(&c.scene, 1, 1, 0); /* from where the slider is */
+    kind->parameters(&c.scene, p);
+    assert_string_equal(p[1].value, "149");
+    kind->preview(&c.scene, 0, -1, 0);
+    assert_int_equal(edges(&c.scene, 0, ahead, MOST), 216);
+    kind->preview(&c.scene, -1, 0, 0);
+    assert_int_equal(edges(&c.scene, 0, after, MOST), 54);
+    assert_memory_equal(before, after, 54 * sizeof *before);
+    kind->close(&moved);
+    case_close(&c);
 }
 
 static void test_no_faults(void **state)
@@ -152,6 +207,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_teaching_table), cmocka_unit_test(test_changes),
-        cmocka_unit_test(test_no_faults), cmocka_unit_test(test_refusals)};
+        cmocka_unit_test(test_preview), cmocka_unit_test(test_no_faults),
+        cmocka_unit_test(test_refusals)};
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -93,7 +93,9 @@ static void test_parameters(void **state)
                 check_frames(&c, &changed, words[i]);
                 changed.kind->close(&changed);
             }
-        char *command = view_command(&c.view, &c.scene, 4);
+        struct frame_state at = frame_start();
+        at.look.time = 4;
+        char *command = view_command(&c.view, &c.scene, &at);
         opened(&again, command + strlen("flashulp view "));
         char *a = view_description(&c.scene, 4), *b = view_description(&again.scene, 4);
         assert_string_equal(a, b);

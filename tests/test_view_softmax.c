@@ -192,7 +192,9 @@ static void test_parameters(void **state)
     c.scene = changed;
     c.scene.kind->parameters(&c.scene, p);
     assert_string_equal(p[0].value, "gpu-bf16");
-    char *command = view_command(&c.view, &c.scene, 3);
+    struct frame_state at = frame_start();
+    at.look.time = 3;
+    char *command = view_command(&c.view, &c.scene, &at);
     assert_string_equal(command, "flashulp view fa2-4 --policy gpu-bf16 --scene softmax --at 3");
     opened(&again, command + strlen("flashulp view "));
     char *a = view_description(&c.scene, 3), *b = view_description(&again.scene, 3);

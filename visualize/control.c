@@ -35,18 +35,30 @@ bool control_busy(const struct control *c)
 /* The job's scene takes the old one's place; what is looked at stays, where it can. */
 static void take_scene(struct control *c, struct scene *made, double time)
 {
-    bool same = c->open && c->scene.id == made->id;
+    bool first = !c->open, same = c->open && c->scene.id == made->id;
     if (c->open)
         c->scene.kind->close(&c->scene);
     c->scene = *made;
     c->open = true;
     if (!same) {
-        struct frame_state fresh = frame_start();
+        struct frame_state fresh = first ? c->view->frame : frame_start();
         fresh.speed = c->frame.speed;
         c->frame = fresh;
     }
     c->frame.notice[0] = 0;
     control_go_to(c, same ? c->frame.look.time : time);
+}
+
+static void preview(struct control *c, int parameter, int direction, double place)
+{
+    if (c->scene.kind->preview != NULL)
+        c->scene.kind->preview(&c->scene, parameter, direction, place);
+}
+
+static void begin_change(struct control *c, int parameter, int direction, double place)
+{
+    preview(c, parameter, direction, place);
+    c->job = job_change(&c->scene, parameter, direction, place);
 }
 
 static void finish_job(struct control *c)
@@ -56,17 +68,17 @@ static void finish_job(struct control *c)
     double time;
     if (job_take(c->job, &made, &time, &why))
         take_scene(c, &made, time);
-    else if (c->open)
+    else if (c->open) {
         control_say(c, why.text);
-    else {
+        preview(c, -1, 0, 0);
+    } else {
         fprintf(stderr, "flashulp view: %s\n", why.text);
         c->quit = true;
     }
     c->job = NULL;
     if (c->waiting.is && c->open) {
         c->waiting.is = false;
-        c->job =
-            job_change(&c->scene, c->waiting.parameter, c->waiting.direction, c->waiting.place);
+        begin_change(c, c->waiting.parameter, c->waiting.direction, c->waiting.place);
     }
 }
 
@@ -87,9 +99,11 @@ void control_change(struct control *c, int parameter, int direction, double plac
     c->frame.parameter = parameter;
     c->dirty = true;
     if (c->job == NULL) {
-        c->job = job_change(&c->scene, parameter, direction, place);
+        begin_change(c, parameter, direction, place);
         return;
     }
+    if (!c->waiting.is || direction == 0) /* one step waits, however many are asked for */
+        preview(c, parameter, direction, place);
     c->waiting.is = true;
     c->waiting.parameter = parameter;
     c->waiting.direction = direction;

@@ -1,5 +1,6 @@
 /* control_keys.c: the keys that are not about time: where one looks, what is kept, what is written;
    see control.h. */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -9,7 +10,7 @@ void control_zoom_at(struct control *c, double x, double y, double factor)
 {
     struct frame_state *f = &c->frame;
     double zoom = f->zoom * factor;
-    zoom = zoom < 0.25 ? 0.25 : zoom > 64 ? 64 : zoom;
+    zoom = fmin(FRAME_ZOOM_MOST, fmax(FRAME_ZOOM_LEAST, zoom));
     f->pan_x = x - (x - f->pan_x) * zoom / f->zoom;
     f->pan_y = y - (y - f->pan_y) * zoom / f->zoom;
     f->zoom = zoom;
@@ -65,7 +66,7 @@ static void copy_command(struct control *c)
 {
     char words[160];
     free(c->copied);
-    c->copied = view_command(c->view, &c->scene, c->frame.look.time);
+    c->copied = view_command(c->view, &c->scene, &c->frame);
     snprintf(words, sizeof words, "Copied: %.140s", c->copied);
     control_say(c, words);
 }

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool plan_lane(const struct decode_story *s, const struct scenario *scenario,
-                      struct decode_lane *l, struct message *why)
+bool decode_plan(const struct decode_story *s, const struct scenario *scenario,
+                 struct decode_lane *l, struct message *why)
 {
     struct decode_form f;
     if (!decode_form_read(&f, scenario->value[OPTION_SWITCH], why))
@@ -15,7 +15,14 @@ static bool plan_lane(const struct decode_story *s, const struct scenario *scena
     struct launch launch = problem_launch(&s->input.problem);
     launch.sms = l->sms;
     l->planned = rule != SPLIT_RULE_DECODE;
-    return !l->planned || split_plan(rule, NULL, &launch, &l->plan, why);
+    if (!l->planned) {
+        l->groups = (int)((s->input.problem.Nk + f.backend->tile - 1) / f.backend->tile);
+        return true;
+    }
+    if (!split_plan(rule, NULL, &launch, &l->plan, why))
+        return false;
+    l->groups = split_count(&l->plan, s->input.problem.Nk);
+    return true;
 }
 
 static void take_groups(const struct decode_lane *l, struct choices *c)
@@ -99,7 +106,7 @@ bool decode_run(struct decode_story *s, const struct scenario *scenario, int n, 
     struct simulation simulation;
     struct result result;
     l->sms = sms;
-    if (!plan_lane(s, scenario, l, why) ||
+    if (!decode_plan(s, scenario, l, why) ||
         !scenario_simulation(scenario, &s->input, &simulation, why))
         return false;
     take_groups(l, &simulation.choices);

@@ -10,7 +10,7 @@
 #include "simulator/splits.h"
 #include "visualize/softmax.h"
 
-enum { DECODE_LANES = 3, DECODE_MOST_TOKENS = 1 << 18 };
+enum { DECODE_LANES = 3, DECODE_MOST_TOKENS = 1 << 18, DECODE_MOST_SMS = 4096 };
 
 struct decode_group {
     double m, l, O, L; /* as stored; NaN: this form stores none */
@@ -39,6 +39,9 @@ struct decode_story {
     char digits[48];
 };
 
+/* How a GPU of l->sms SMs cuts the tokens: plan, planned, groups; no run. */
+bool decode_plan(const struct decode_story *s, const struct scenario *scenario,
+                 struct decode_lane *l, struct message *why);
 /* Fills s->lane[n] for a GPU of so many SMs. */
 bool decode_run(struct decode_story *s, const struct scenario *scenario, int n, int sms,
                 struct message *why);

@@ -9,6 +9,8 @@
 enum { FRAME_WIDTH = 1280, FRAME_HEIGHT = 720 };
 /* Where time runs from left to right, for charts that share the scrub bar's axis. */
 enum { TRACK_LEFT = 100, TRACK_RIGHT = 848 };
+#define FRAME_ZOOM_LEAST 0.25
+#define FRAME_ZOOM_MOST 64.0
 
 /* shape.what of the frame's own parts, above any scene's. */
 enum frame_part {

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "simulator/scenario_parts.h"
+#include "visualize/scene_parts.h"
 
 static bool read_shape(const struct scenario *s, struct attention_shape *shape, struct message *why)
 {
@@ -42,35 +43,42 @@ static bool read_shape(const struct scenario *s, struct attention_shape *shape, 
 bool launch_read(const struct scenario *s, struct launch_words *l, struct message *why)
 {
     int64_t tile[2] = {128, 64};
-    const char *device = s->value[OPTION_DEVICE];
+    l->said = s->value[OPTION_DEVICE] != NULL ? s->value[OPTION_DEVICE] : "A100";
     if (!read_shape(s, &l->shape, why))
         return false;
     if (s->value[OPTION_TILE] != NULL &&
         !parse_integers("--tile", s->value[OPTION_TILE], "Br,Bc", 2, 1, 65536, tile, why))
         return false;
     l->tile = (struct tiling){(int)tile[0], (int)tile[1], 4};
-    return device_lookup(device != NULL ? device : "A100", &l->device, why);
+    return device_lookup(l->said, &l->device, why);
 }
 
-void launch_command(const struct scenario *s, const struct launch_words *l, char **text)
+/* A shape says all that the words of another problem said. */
+static struct scenario without_problem(const struct scenario *s)
 {
-    static char family[] = "gaussian";
-    struct scenario said = *s;
+    struct scenario other = *s;
+    other.problem = NULL;
+    for (int o = 0; o < OPTION_COUNT; o++)
+        if (option_info((enum option)o)->groups & GROUP_PROBLEM) {
+            other.value[o] = NULL;
+            other.given[o] = false;
+        }
+    return other;
+}
+
+void launch_command(const struct scenario *s, const struct launch_words *l, char *live, char **text)
+{
+    struct scenario said = without_problem(s);
     char shape[160], tile[40];
     const struct attention_shape *a = &l->shape;
     snprintf(shape, sizeof shape, "%lld,%lld,%lld,%lld,%lld,%lld", (long long)a->batch,
              (long long)a->heads_q, (long long)a->heads_kv, (long long)a->len_q,
              (long long)a->len_k, (long long)a->dim);
     snprintf(tile, sizeof tile, "%d,%d", l->tile.Br, l->tile.Bc);
-    said.problem = NULL;
-    said.value[OPTION_GENERATE] = family;
-    said.value[OPTION_SHAPE] = shape;
-    said.value[OPTION_TILE] = tile;
-    said.value[OPTION_DEVICE] = (char *)(uintptr_t)l->device.name;
-    said.given[OPTION_GENERATE] = said.given[OPTION_SHAPE] = said.given[OPTION_TILE] = true;
-    said.given[OPTION_DEVICE] = true;
+    said = scenario_with(&said, OPTION_GENERATE, "gaussian");
+    said = scenario_with(&said, OPTION_SHAPE, shape);
+    said = scenario_with(&said, OPTION_TILE, tile);
+    said = scenario_with(&said, OPTION_DEVICE, l->said);
     said.given[OPTION_CAUSAL] = a->causal;
-    char *command = scenario_command(&said);
-    text_append(text, "%s", command);
-    free(command);
+    command_append(&said, live, text);
 }

@@ -11,10 +11,13 @@ struct launch_words {
     struct attention_shape shape;
     struct tiling tile;
     struct device_record device;
+    const char *said; /* the device, in the command line's word: a name or a file */
 };
 /* --shape or the problem's own sizes, --causal, --tile (128,64), --device (A100). */
 bool launch_read(const struct scenario *s, struct launch_words *l, struct message *why);
-/* "flashulp view --generate gaussian --shape 1,1,1,1024,1024,128 --tile 128,64 ...". */
-void launch_command(const struct scenario *s, const struct launch_words *l, char **text);
+/* "flashulp view --generate gaussian --shape 1,1,1,1024,1024,128 --tile 128,64", with these lines
+   of --live (NULL: none). */
+void launch_command(const struct scenario *s, const struct launch_words *l, char *live,
+                    char **text);
 
 #endif

@@ -84,6 +84,10 @@ struct scene_kind {
        (direction 0); the old one stays as it is.  False: refused, nothing is made. */
     bool (*change)(const struct scene *s, int parameter, int direction, double place,
                    struct scene *changed, struct message *why);
+    /* What can be shown of a change at once, while `change` computes it; NULL: nothing.  It touches
+       nothing that `change` reads: both may run at a time.  parameter -1: the change came to
+       nothing. */
+    void (*preview)(struct scene *s, int parameter, int direction, double place);
     /* Words that a command wants beside the scenario's, to show the scene as it is now. */
     void (*arguments)(const struct scene *s, char **text);
 };

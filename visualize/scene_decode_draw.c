@@ -26,7 +26,7 @@ static void draw_strip(const struct decode_view *v, int n, const struct look *lo
                        struct drawing *d)
 {
     const struct decode_story *s = &v->story;
-    const struct decode_lane *l = &s->lane[n];
+    const struct decode_lane *l = decode_strip(v, n);
     int64_t length = s->input.problem.Nk, from = 0;
     int64_t block = l->planned ? l->plan.block_tokens : length / (l->groups > 0 ? l->groups : 1);
     int done = (int)floor(look->time);
@@ -69,12 +69,13 @@ static void draw_strips(const struct decode_view *v, const struct look *look, st
     draw_text(d, FACE_SANS, 11, ALIGN_LEFT, INK_QUIET, tokens.from, y - 6,
               "each GPU's groups of tokens; a group is done by one thread block of a head");
     for (int n = 0; n < s->lanes; n++, y += LANE_HEIGHT) {
+        const struct decode_lane *l = decode_strip(v, n);
         char groups[48], name[64];
         draw_run(d, n, stage.x, y + 13, 13);
-        snprintf(name, sizeof name, "%.20s, %d SMs", s->lane[n].name, s->lane[n].sms);
+        snprintf(name, sizeof name, "%.20s, %d SMs", l->name, l->sms);
         draw_fitted(d, FACE_BOLD, 11, ALIGN_LEFT, INK_TEXT, stage.x + 30, y + 9, STRIP_LEFT - 36,
                     name);
-        groups_words(&s->lane[n], groups, sizeof groups);
+        groups_words(l, groups, sizeof groups);
         draw_fitted(d, FACE_SANS, 11, ALIGN_LEFT, INK_QUIET, stage.x + 30, y + 22, STRIP_LEFT - 36,
                     groups);
         draw_strip(v, n, look, (struct box){tokens.from, y, tokens.to - tokens.from, STRIP_HEIGHT},
@@ -98,6 +99,13 @@ static void draw_strips(const struct decode_view *v, const struct look *look, st
     draw_text(d, FACE_SANS, 11, ALIGN_LEFT, INK_TEXT, tokens.from + 216, y + 24, "waiting");
 }
 
+/* What stands in a chart's title while its numbers are of other groups than the strips'. */
+const char *decode_title(const struct decode_view *v, const char *title)
+{
+    return v->ahead.is ? "being recomputed; these are still the numbers of the groups before"
+                       : title;
+}
+
 /* What the groups that are done left, over the middle of their tokens. */
 static void draw_records(const struct decode_view *v, const struct look *look, struct box b,
                          struct drawing *d)
@@ -115,7 +123,7 @@ static void draw_records(const struct decode_view *v, const struct look *look, s
     snprintf(title, sizeof title,
              "what each group leaves: column %d of its output (a mark at the edge lies outside)",
              s->place.dim);
-    draw_axis_up(d, &up, b.x, b.x + b.w, step, title);
+    draw_axis_up(d, &up, b.x, b.x + b.w, step, decode_title(v, title));
     if (s->exact[0] >= up.low && s->exact[0] <= up.high) {
         double y = axis_at(&up, s->exact[0]);
         draw_line(d, b.x, y, b.x + b.w, y, INK_EXACT, 1);

@@ -75,8 +75,10 @@ void draw_number_line(const struct decode_view *v, const struct look *look, stru
     double below = fmin(near, other), above = fmax(near, other), middle = (below + above) / 2;
     struct axis a = line_axis(s, middle, b);
     double y = b.y + 72;
-    draw_text(d, FACE_SANS, 11, ALIGN_LEFT, INK_QUIET, b.x, b.y + 4,
-              "number line of the output before the last rounding; E exact = %s", s->digits);
+    char title[120];
+    snprintf(title, sizeof title,
+             "number line of the output before the last rounding; E exact = %s", s->digits);
+    draw_text(d, FACE_SANS, 11, ALIGN_LEFT, INK_QUIET, b.x, b.y + 4, "%s", decode_title(v, title));
     draw_halves(s, &a, middle, below, above, y, d);
     draw_runs(v, look, &a, y, d);
     double x = axis_at(&a, middle); /* its own label comes first */
@@ -137,7 +139,7 @@ void draw_rounding_map(const struct decode_view *v, struct box b, struct drawing
         struct policy p;
         double y = b.y + 9 + row * n;
         char text[64];
-        bool chosen = strcmp(v->backend + 8, info->name) == 0;
+        bool chosen = strcmp(decode_backend(v->switches)->name, info->name) == 0;
         draw_text(d, chosen ? FACE_BOLD : FACE_SANS, 12, ALIGN_LEFT, INK_TEXT, b.x, y + 12, "%s%s",
                   info->name, chosen ? " *" : "");
         groups_of(info, text, sizeof text);

@@ -12,6 +12,7 @@
 #include "simulator/report.h"
 #include "simulator/scenario_parts.h"
 #include "visualize/frame.h"
+#include "visualize/scene_parts.h"
 #include "visualize/scene_softmax.h"
 
 enum { MOST_SIDE = 512 };
@@ -371,9 +372,7 @@ static bool divergence_change(const struct scene *scene, int n, int direction, d
 static void divergence_arguments(const struct scene *scene, char **text)
 {
     const struct divergence_view *v = scene->story;
-    char *command = scenario_command(&v->scenario);
-    text_append(text, "%s", command);
-    free(command);
+    command_append(&v->scenario, NULL, text);
 }
 
 const struct scene_kind scene_divergence = {.open = divergence_open,

@@ -13,8 +13,9 @@
 #include "visualize/chart.h"
 #include "visualize/frame.h"
 #include "visualize/launch.h"
+#include "visualize/scene_parts.h"
 
-enum { PANES = 2, SLICES = 240, STEPS = 60, SM_MOST = 512 };
+enum { PANES = 2, SLICES = 240, STEPS = 60, SM_MOST = 512, PER_SM_MOST = 4 };
 
 struct pane {
     enum plan_kernel kernel;
@@ -104,23 +105,33 @@ static bool build(struct scene *scene, struct machine_view *v, struct message *w
     return true;
 }
 
-static bool machine_open(struct scene *scene, const struct scenario *s, struct trace *t,
-                         struct message *why)
+/* Launch B, and how many blocks an SM holds. */
+static void read_live(struct machine_view *v)
 {
-    struct machine_view *v = calloc(1, sizeof *v);
-    bool recorded = t != NULL;
-    trace_free(t);
-    scene->story = v;
-    if (v == NULL)
-        return refuse(why, "no memory");
-    v->scenario = *s;
+    char value[32];
+    struct message unlike; /* said by live_shown */
     v->per_sm = 1;
     v->pane[0].kernel = PLAN_KERNEL_FA1;
     v->pane[1].kernel = PLAN_KERNEL_FA2;
-    if (!recorded && launch_read(s, &v->launch, why) && build(scene, v, why))
+    if (live_value(&v->scenario, "launch B", value, sizeof value))
+        plan_kernel_from_name(value, &v->pane[1].kernel, &unlike);
+    if (live_value(&v->scenario, "blocks an SM", value, sizeof value))
+        v->per_sm = (int)fmin(PER_SM_MOST, fmax(1, atoi(value)));
+}
+
+static bool machine_open(struct scene *scene, const struct scenario *s, struct trace *t,
+                         struct message *why)
+{
+    struct machine_view *v = story_begin(
+        scene, sizeof *v, t, "the machine scene needs a shape, not a recorded run", why);
+    if (v == NULL)
+        return false;
+    v->scenario = *s;
+    read_live(v);
+    if (launch_read(s, &v->launch, why) && build(scene, v, why))
         return true;
     machine_close(scene);
-    return recorded ? refuse(why, "the machine scene needs a shape, not a recorded run") : false;
+    return false;
 }
 
 static unsigned machine_marks(const struct scene *scene, int moment)
@@ -274,28 +285,22 @@ static int machine_parameters(const struct scene *scene, struct parameter p[PARA
 
 static bool turn(struct machine_view *v, int n, int direction, struct message *why)
 {
-    int at = 0;
     switch (n) {
     case LIVE_KERNEL:
         v->pane[1].kernel = (enum plan_kernel)(
             ((int)v->pane[1].kernel + direction + PLAN_KERNEL_COUNT) % PLAN_KERNEL_COUNT);
         return true;
     case LIVE_DEVICE:
-        for (int g = 0; g < 6; g++)
-            if (strcmp(gpus[g], v->launch.device.name) == 0)
-                at = g;
-        return device_lookup(gpus[(at + direction + 6) % 6], &v->launch.device, why);
+        v->launch.said = choice_stepped(gpus, 6, v->launch.device.name, direction);
+        return device_lookup(v->launch.said, &v->launch.device, why);
     case LIVE_BATCH:
-        for (int g = 0; g < 6; g++)
-            if (batches[g] <= v->launch.shape.batch)
-                at = g;
-        v->launch.shape.batch = batches[(at + direction + 6) % 6];
+        v->launch.shape.batch = number_stepped(batches, 6, v->launch.shape.batch, direction);
         return true;
     case LIVE_CAUSAL:
         v->launch.shape.causal = !v->launch.shape.causal;
         return true;
     default:
-        v->per_sm = (v->per_sm - 1 + direction + 4) % 4 + 1;
+        v->per_sm = (v->per_sm - 1 + direction + PER_SM_MOST) % PER_SM_MOST + 1;
         return true;
     }
 }
@@ -322,7 +327,15 @@ static bool machine_change(const struct scene *scene, int n, int direction, doub
 static void machine_arguments(const struct scene *scene, char **text)
 {
     const struct machine_view *v = scene->story;
-    launch_command(&v->scenario, &v->launch, text);
+    struct parameter p[PARAMETER_MOST];
+    char *live = NULL;
+    machine_parameters(scene, p);
+    if (v->pane[1].kernel != PLAN_KERNEL_FA2)
+        live_append(&live, p[LIVE_KERNEL].name, p[LIVE_KERNEL].value);
+    if (v->per_sm != 1)
+        live_append(&live, p[LIVE_PER_SM].name, p[LIVE_PER_SM].value);
+    launch_command(&v->scenario, &v->launch, live, text);
+    free(live);
 }
 
 const struct scene_kind scene_machine = {.open = machine_open,

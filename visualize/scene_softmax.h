@@ -39,6 +39,25 @@ struct held softmax_held(const struct softmax_story *s, const int done[2], int l
 /* Tile and column of a key; false: the row has not so many. */
 bool softmax_key(const struct lane *l, int key, int *tile, int *col);
 
+/* Where things are, in units. */
+struct softmax_places {
+    struct box keys;  /* columns of the keys */
+    int first, count; /* keys shown */
+    double cells, cell_width;
+    double lane_top, lane_height;
+    bool numbers; /* keys are wide enough for numbers */
+};
+/* x and width of key `first + n`. */
+struct box softmax_column(const struct softmax_places *p, int n);
+/* The tile that lane l works on, or is about to. */
+int softmax_tile_at_hand(const struct lane *l, const struct instant *now, int lane);
+void softmax_draw_scores(const struct softmax_view *v, const struct softmax_places *p,
+                         const struct instant *now, struct drawing *d);
+
+unsigned softmax_marks(const struct scene *s, int moment);
+void softmax_words(const struct scene *s, int moment, struct moment_words *w);
+void softmax_describe(const struct scene *s, double time, char **text);
+bool softmax_inspect(const struct scene *s, int what, int time, struct inspection *i);
 void softmax_draw(const struct scene *s, const struct look *look, struct box stage,
                   struct drawing *d);
 void draw_drift(const struct softmax_view *v, const struct look *look, struct box b,

@@ -13,23 +13,14 @@
 
 enum { NUMBERED = 8, MOST_KEYS = 192, CELLS = 5 };
 
-/* Where things are, in units. */
-struct places {
-    struct box keys;  /* columns of the keys */
-    int first, count; /* keys shown */
-    double cells, cell_width;
-    double lane_top, lane_height;
-    bool numbers; /* keys are wide enough for numbers */
-};
-
 /* The keys around the tile at hand. */
-static struct places places_of(const struct softmax_view *v, const struct instant *now,
-                               struct box stage)
+static struct softmax_places places_of(const struct softmax_view *v, const struct instant *now,
+                                       struct box stage)
 {
     const struct lane *l = &v->story.lane[exact_lane(&v->story)];
     const struct lane_tile *last = &l->tile[l->tiles - 1];
     int all = last->key + last->hi - last->lo;
-    struct places p = {.keys = {stage.x + 84, stage.y + 22, 372, 104}, .count = all};
+    struct softmax_places p = {.keys = {stage.x + 84, stage.y + 22, 372, 104}, .count = all};
     p.cells = stage.x + 470;
     p.cell_width = (stage.x + stage.w - p.cells) / CELLS;
     p.lane_top = stage.y + 190;
@@ -44,152 +35,8 @@ static struct places places_of(const struct softmax_view *v, const struct instan
     return p;
 }
 
-static struct box column(const struct places *p, int n)
-{
-    double w = p->keys.w / p->count, gap = p->numbers ? 3 : w > 4 ? 0.5 : 0;
-    return (struct box){p->keys.x + w * n + gap, 0, w - 2 * gap, 0};
-}
-
-/* The tile that lane l works on, or is about to. */
-static int tile_at_hand(const struct lane *l, const struct instant *now, int lane)
-{
-    if (now->beat[lane] >= 0)
-        return l->beat[now->beat[lane]].tile;
-    return l->state[now->done[lane]].tile;
-}
-
-static struct axis score_scale(const struct softmax_view *v, const struct places *p)
-{
-    const struct softmax_story *s = &v->story;
-    const struct lane *l = &s->lane[exact_lane(s)];
-    struct axis scale = {INFINITY, -INFINITY, p->keys.y + p->keys.h, p->keys.y};
-    for (int n = 0; n < p->count; n++) {
-        int tile, col;
-        double x;
-        if (softmax_key(l, p->first + n, &tile, &col) && lane_score(l, s, tile, col, &x) &&
-            isfinite(x)) {
-            scale.low = fmin(scale.low, x);
-            scale.high = fmax(scale.high, x);
-        }
-    }
-    if (scale.low > scale.high)
-        scale.low = scale.high = 0;
-    scale.low = fmin(scale.low, 0);
-    scale.high = fmax(scale.high, 0);
-    if (p->numbers) { /* room for the numbers above and below the bars */
-        double span = scale.high - scale.low;
-        scale.high += scale.high > 0 ? span / 8 : 0;
-        scale.low -= scale.low < 0 ? span / 8 : 0;
-    }
-    return scale;
-}
-
-static void draw_tile_names(const struct softmax_view *v, const struct places *p, int at_hand,
-                            struct drawing *d)
-{
-    const struct lane *l = &v->story.lane[exact_lane(&v->story)];
-    double y = p->keys.y + p->keys.h + 40, reached = 0;
-    for (int t = 0; t < l->tiles; t++) {
-        const struct lane_tile *k = &l->tile[t];
-        int from = k->key - p->first, to = from + k->hi - k->lo;
-        if (to <= 0 || from >= p->count || k->hi == k->lo)
-            continue;
-        from = from < 0 ? 0 : from;
-        to = to > p->count ? p->count : to;
-        struct box a = column(p, from), b = column(p, to - 1);
-        double middle = (a.x + b.x + b.w) / 2;
-        draw_rect(d, (struct box){a.x, y - 16, b.x + b.w - a.x, 3},
-                  t == at_hand ? INK_TEXT : INK_RULE, INK_NONE);
-        char name[32];
-        snprintf(name, sizeof name, p->numbers || t == at_hand ? "tile %d" : "%d", t + 1);
-        double half = font_width(FACE_SANS, 10.5, name) / 2;
-        if (middle - half < reached + 6 && t != at_hand)
-            continue;
-        if (middle - half < reached + 6)
-            middle = reached + 6 + half;
-        draw_text(d, FACE_SANS, 10.5, ALIGN_CENTRE, t == at_hand ? INK_TEXT : INK_QUIET, middle, y,
-                  "%s", name);
-        reached = middle + half;
-    }
-}
-
-static void draw_key(const struct softmax_view *v, const struct places *p, const struct axis *scale,
-                     int n, bool known, struct drawing *d)
-{
-    const struct softmax_story *s = &v->story;
-    const struct lane *l = &s->lane[exact_lane(s)];
-    struct box b = column(p, n);
-    int tile, col;
-    double x, value;
-    if (!softmax_key(l, p->first + n, &tile, &col) || !lane_score(l, s, tile, col, &x))
-        return;
-    double zero = axis_at(scale, 0), top = axis_at(scale, isfinite(x) ? x : 0);
-    b.y = fmin(zero, top);
-    b.h = fmax(fabs(zero - top), 1.5);
-    if (p->numbers)
-        draw_text(d, FACE_MONO, 12, ALIGN_CENTRE, INK_TEXT, b.x + b.w / 2,
-                  (x >= 0 ? b.y - 5 : b.y + b.h + 13), "%s",
-                  known || s->given ? number_words(x).text : "");
-    if (known)
-        draw_rect(d, b, INK_RULE, INK_QUIET);
-    else if (s->given)
-        draw_hatched(d, b, INK_WAITING, INK_RULE, HATCH_RISING);
-    if (p->numbers && lane_value(l, s, tile, col, &value))
-        draw_fitted(d, FACE_MONO, 11, ALIGN_CENTRE, INK_QUIET, b.x + b.w / 2,
-                    p->keys.y + p->keys.h + 16, b.w - 2, number_words(value).text);
-}
-
-/* The running maximum of each lane, from its first key to where it stands. */
-static void draw_maximum(const struct softmax_view *v, const struct places *p,
-                         const struct axis *scale, const struct instant *now, struct drawing *d)
-{
-    const struct softmax_story *s = &v->story;
-    double y[2] = {0};
-    int shown = 0;
-    for (int lane = 0; lane < s->lanes; lane++) {
-        struct held m = softmax_held(s, now->done, lane, SLOT_M);
-        if (!m.is || !isfinite(m.value))
-            continue;
-        const struct lane_tile *k = &s->lane[lane].tile[s->lane[lane].state[now->done[lane]].tile];
-        int reach = k->key + k->hi - k->lo - p->first;
-        reach = reach < 1 ? 1 : reach > p->count ? p->count : reach;
-        struct box b = column(p, reach - 1);
-        y[lane] = axis_at(scale, m.value) - 2.5 * shown;
-        draw_line(d, p->keys.x, y[lane], b.x + b.w, y[lane], run_style(lane).ink, 2);
-        shown++;
-    }
-}
-
-static void draw_scores(const struct softmax_view *v, const struct places *p,
-                        const struct instant *now, struct drawing *d)
-{
-    const struct softmax_story *s = &v->story;
-    int last = exact_lane(s), at_hand = tile_at_hand(&s->lane[last], now, last);
-    struct axis scale = score_scale(v, p);
-    double step = axis_round(&scale, 4);
-    draw_axis_up(d, &scale, p->keys.x, p->keys.x + p->keys.w, step,
-                 s->given ? "score x of each key (its weight is e^x / sum e^x)"
-                          : "score s = c q.k of each key (its weight is e^s / sum e^s)");
-    for (int n = 0; n < p->count; n++) {
-        int tile, col;
-        if (!softmax_key(&s->lane[last], p->first + n, &tile, &col))
-            continue;
-        bool known =
-            s->lane[last].tile[tile].scores_beat <= now->done[last] &&
-            (tile < at_hand || (tile == at_hand && (now->done[last] > 0 || now->share > 0)));
-        draw_key(v, p, &scale, n, known, d);
-    }
-    draw_maximum(v, p, &scale, now, d);
-    if (p->numbers)
-        draw_text(d, FACE_SANS, 11, ALIGN_RIGHT, INK_QUIET, p->keys.x - 8,
-                  p->keys.y + p->keys.h + 16, "value v");
-    draw_text(d, FACE_SANS, 11, ALIGN_RIGHT, INK_QUIET, p->keys.x - 8, p->keys.y + p->keys.h + 40,
-              "keys of");
-    draw_tile_names(v, p, at_hand, d);
-}
-
-static void draw_legend(const struct softmax_view *v, struct box stage, const struct places *p,
-                        struct drawing *d)
+static void draw_legend(const struct softmax_view *v, struct box stage,
+                        const struct softmax_places *p, struct drawing *d)
 {
     const struct softmax_story *s = &v->story;
     double x = p->cells, y = stage.y + 14;
@@ -218,7 +65,7 @@ static void draw_legend(const struct softmax_view *v, struct box stage, const st
               "small figures: drift from exact, in ulps of %s", v->ulps);
 }
 
-static struct box slot_box(const struct places *p, double top, enum slot slot)
+static struct box slot_box(const struct softmax_places *p, double top, enum slot slot)
 {
     bool carried = (int)slot < CELLS;
     int n = carried ? (int)slot : (int)slot - CELLS;
@@ -232,7 +79,7 @@ static bool written(const struct lane *l, const struct instant *now, int lane, e
     return now->last[lane] >= 0 && l->beat[now->last[lane]].wrote >> slot & 1;
 }
 
-static void draw_slot(const struct softmax_view *v, const struct places *p,
+static void draw_slot(const struct softmax_view *v, const struct softmax_places *p,
                       const struct instant *now, int lane, double top, enum slot slot, bool just,
                       struct drawing *d)
 {
@@ -251,7 +98,7 @@ static void draw_slot(const struct softmax_view *v, const struct places *p,
     d->what = 0;
 }
 
-static void draw_weights(const struct softmax_view *v, const struct places *p,
+static void draw_weights(const struct softmax_view *v, const struct softmax_places *p,
                          const struct instant *now, int lane, double top, struct drawing *d)
 {
     const struct softmax_story *s = &v->story;
@@ -259,7 +106,7 @@ static void draw_weights(const struct softmax_view *v, const struct places *p,
     int from = exact ? exact_lane(s) : lane;
     const struct lane *l = &s->lane[from];
     for (int n = 0; n < p->count; n++) {
-        struct box b = column(p, n);
+        struct box b = softmax_column(p, n);
         struct held h = {.is = false};
         int tile, col, beat = now->last[from];
         if (!softmax_key(l, p->first + n, &tile, &col))
@@ -317,8 +164,8 @@ static void draw_dot(struct drawing *d, double x, double y, double to_x, double 
     draw_mark(d, MARK_CIRCLE, at_x, at_y, 8, ink);
 }
 
-static void draw_flow(const struct places *p, const struct lane *l, const struct flow *f, int tile,
-                      double top, double share, enum ink ink, struct drawing *d)
+static void draw_flow(const struct softmax_places *p, const struct lane *l, const struct flow *f,
+                      int tile, double top, double share, enum ink ink, struct drawing *d)
 {
     const struct lane_tile *k = &l->tile[tile];
     bool keys = f->from >= FROM_SCORES;
@@ -326,7 +173,7 @@ static void draw_flow(const struct places *p, const struct lane *l, const struct
     from = from < 0 ? 0 : from;
     to = keys && to > p->count ? p->count : to;
     for (int n = from; n < to && n < from + 24; n++) {
-        struct box b = keys ? column(p, n) : slot_box(p, top, (enum slot)f->from);
+        struct box b = keys ? softmax_column(p, n) : slot_box(p, top, (enum slot)f->from);
         double x = b.x + b.w / 2;
         double y = f->from == FROM_SCORES    ? p->keys.y + p->keys.h
                    : f->from == FROM_WEIGHTS ? top + 19
@@ -337,7 +184,7 @@ static void draw_flow(const struct places *p, const struct lane *l, const struct
     }
 }
 
-static void draw_flows(const struct softmax_view *v, const struct places *p,
+static void draw_flows(const struct softmax_view *v, const struct softmax_places *p,
                        const struct instant *now, int lane, double top, struct drawing *d)
 {
     const struct lane *l = &v->story.lane[lane];
@@ -350,7 +197,7 @@ static void draw_flows(const struct softmax_view *v, const struct places *p,
             draw_flow(p, l, &flows[n], b->tile, top, now->share, run_style(lane).ink, d);
 }
 
-static void draw_lane(const struct softmax_view *v, const struct places *p,
+static void draw_lane(const struct softmax_view *v, const struct softmax_places *p,
                       const struct instant *now, int lane, double left, double width,
                       struct drawing *d)
 {
@@ -384,8 +231,8 @@ void softmax_draw(const struct scene *scene, const struct look *look, struct box
 {
     const struct softmax_view *v = scene->story;
     struct instant now = instant_at(&v->story, look->time);
-    struct places p = places_of(v, &now, stage);
-    draw_scores(v, &p, &now, d);
+    struct softmax_places p = places_of(v, &now, stage);
+    softmax_draw_scores(v, &p, &now, d);
     draw_legend(v, stage, &p, d);
     for (int lane = 0; lane <= v->story.lanes; lane++)
         draw_lane(v, &p, &now, lane, stage.x, stage.w, d);

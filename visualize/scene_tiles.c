@@ -12,6 +12,7 @@
 #include "simulator/scenario_parts.h"
 #include "visualize/chart.h"
 #include "visualize/launch.h"
+#include "visualize/scene_parts.h"
 
 enum { MOST_CELLS = 4096, PANES = 2 };
 
@@ -79,17 +80,15 @@ static bool build(struct scene *scene, struct tiles_view *v, struct message *why
 static bool tiles_open(struct scene *scene, const struct scenario *s, struct trace *t,
                        struct message *why)
 {
-    struct tiles_view *v = calloc(1, sizeof *v);
-    bool recorded = t != NULL;
-    trace_free(t);
-    scene->story = v;
+    struct tiles_view *v =
+        story_begin(scene, sizeof *v, t, "the tiles scene needs a shape, not a recorded run", why);
     if (v == NULL)
-        return refuse(why, "no memory");
+        return false;
     v->scenario = *s;
-    if (!recorded && launch_read(s, &v->launch, why) && build(scene, v, why))
+    if (launch_read(s, &v->launch, why) && build(scene, v, why))
         return true;
     tiles_close(scene);
-    return recorded ? refuse(why, "the tiles scene needs a shape, not a recorded run") : false;
+    return false;
 }
 
 struct tally {
@@ -277,15 +276,6 @@ static int tiles_parameters(const struct scene *scene, struct parameter p[PARAME
     return LIVE_COUNT;
 }
 
-static int64_t stepped(const int *choice, int count, int64_t value, int direction)
-{
-    int at = 0;
-    for (int n = 0; n < count; n++)
-        if (choice[n] <= value)
-            at = n;
-    return choice[(at + direction + count) % count];
-}
-
 static bool tiles_change(const struct scene *scene, int n, int direction, double place,
                          struct scene *changed, struct message *why)
 {
@@ -299,12 +289,12 @@ static bool tiles_change(const struct scene *scene, int n, int direction, double
     if (n == LIVE_CAUSAL)
         v->launch.shape.causal = !v->launch.shape.causal;
     else if (n == LIVE_ROWS)
-        v->launch.tile.Br = (int)stepped(heights, 5, v->launch.tile.Br, direction);
+        v->launch.tile.Br = (int)number_stepped(heights, 5, v->launch.tile.Br, direction);
     else if (n == LIVE_KEYS)
-        v->launch.tile.Bc = (int)stepped(heights, 5, v->launch.tile.Bc, direction);
+        v->launch.tile.Bc = (int)number_stepped(heights, 5, v->launch.tile.Bc, direction);
     else
         v->launch.shape.len_q = v->launch.shape.len_k =
-            stepped(lengths, 5, v->launch.shape.len_k, direction);
+            number_stepped(lengths, 5, v->launch.shape.len_k, direction);
     *changed = *scene;
     changed->story = v;
     if (build(changed, v, why))
@@ -316,7 +306,7 @@ static bool tiles_change(const struct scene *scene, int n, int direction, double
 static void tiles_arguments(const struct scene *scene, char **text)
 {
     const struct tiles_view *v = scene->story;
-    launch_command(&v->scenario, &v->launch, text);
+    launch_command(&v->scenario, &v->launch, NULL, text);
 }
 
 const struct scene_kind scene_tiles = {.open = tiles_open,

@@ -10,6 +10,7 @@
 #include "simulator/report.h"
 #include "simulator/scenario_parts.h"
 #include "visualize/picture.h"
+#include "visualize/scene_parts.h"
 
 static bool read_size(struct view *v, struct message *why)
 {
@@ -24,6 +25,24 @@ static bool read_size(struct view *v, struct message *why)
         return true;
     return refuse(why, "--size %.40s: WIDTHxHEIGHT in pixels, 320x180 to %dx%d, is right", text,
                   IMAGE_LARGEST, IMAGE_LARGEST);
+}
+
+static bool read_frame(struct view *v, struct message *why)
+{
+    const char *zoom = v->scenario.value[OPTION_ZOOM], *pin = v->scenario.value[OPTION_PIN];
+    struct frame_state *f = &v->frame;
+    int64_t pinned = 0;
+    char end;
+    *f = frame_start();
+    if (zoom != NULL && (sscanf(zoom, "%lf,%lf,%lf%c", &f->zoom, &f->pan_x, &f->pan_y, &end) != 3 ||
+                         !(f->zoom >= FRAME_ZOOM_LEAST && f->zoom <= FRAME_ZOOM_MOST) ||
+                         !(fabs(f->pan_x) <= 1e6) || !(fabs(f->pan_y) <= 1e6)))
+        return refuse(why, "--zoom %.40s: Z,X,Y with Z from %g to %g is right", zoom,
+                      FRAME_ZOOM_LEAST, FRAME_ZOOM_MOST);
+    if (pin != NULL && !parse_integer("--pin", pin, 1, FRAME_TRACK - 1, &pinned, why))
+        return false;
+    f->look.pinned = (int)pinned;
+    return true;
 }
 
 /* --render is -o. */
@@ -80,7 +99,8 @@ bool view_read(struct view *v, struct message *why)
     v->scene = SCENE_SOFTMAX;
     v->theme = THEME_LIGHT;
     if ((scene != NULL && !scene_from_name(scene, &v->scene, why)) ||
-        (theme != NULL && !theme_from_name(theme, &v->theme, why)) || !read_size(v, why))
+        (theme != NULL && !theme_from_name(theme, &v->theme, why)) || !read_size(v, why) ||
+        !read_frame(v, why))
         return false;
     join_outputs(&v->scenario);
     for (int id = 0; id < SCENE_COUNT; id++)
@@ -118,8 +138,12 @@ bool view_open(const struct view *v, enum scene_id id, struct scene *s, struct m
     if (id == v->scene && v->path != NULL && (t = trace_read(v->path, why)) == NULL)
         return false;
     drop_own_options(&own);
-    if (s->kind->open(s, &own, t, why))
-        return true;
+    if (s->kind->open(s, &own, t, why)) {
+        if (live_shown(s, &own, why))
+            return true;
+        s->kind->close(s);
+        return false;
+    }
     if (t != NULL) {
         struct message inner = *why;
         refuse(why, "%.300s: %s", v->path, inner.text);
@@ -127,13 +151,22 @@ bool view_open(const struct view *v, enum scene_id id, struct scene *s, struct m
     return false;
 }
 
-char *view_command(const struct view *v, const struct scene *s, double time)
+char *view_command(const struct view *v, const struct scene *s, const struct frame_state *f)
 {
     char *text = NULL;
     s->kind->arguments(s, &text);
-    text_append(&text, " --scene %s --at %.6g", scene_info(s->id)->name, time);
+    text_append(&text, " --scene %s --at %s", scene_info(s->id)->name,
+                number_text(FORMAT_FP64, f->look.time).text);
+    if (f->look.pinned != 0)
+        text_append(&text, " --pin %d", f->look.pinned);
+    if (f->zoom != 1 || f->pan_x != 0 || f->pan_y != 0)
+        text_append(&text, " --zoom %s,%s,%s", number_text(FORMAT_FP64, f->zoom).text,
+                    number_text(FORMAT_FP64, f->pan_x).text,
+                    number_text(FORMAT_FP64, f->pan_y).text);
     if (v->theme != THEME_LIGHT)
         text_append(&text, " --theme %s", theme_name(v->theme));
+    if (v->width != FRAME_WIDTH || v->height != FRAME_HEIGHT)
+        text_append(&text, " --size %dx%d", v->width, v->height);
     return text;
 }
 
@@ -216,7 +249,7 @@ enum { FRAMES_A_STEP = 8, FRAMES_MOST = 100000 };
 static bool write_frames(const struct view *v, const struct scene *s, const char *pattern,
                          struct message *why)
 {
-    struct frame_state f = frame_start();
+    struct frame_state f = v->frame;
     char name[1024];
     int first, last, n = 0;
     if (!read_frames(v, s, &first, &last, why))
@@ -238,7 +271,7 @@ static bool write_frames(const struct view *v, const struct scene *s, const char
 static bool write_pictures(const struct view *v, const struct scene *s, double time,
                            struct message *why)
 {
-    struct frame_state f = frame_start();
+    struct frame_state f = v->frame;
     char *path;
     f.look.time = time;
     for (int n = 0; (path = report_output(&v->scenario, n)) != NULL; n++) {

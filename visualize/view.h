@@ -11,6 +11,7 @@ struct view {
     enum scene_id scene;
     enum theme theme;
     int width, height; /* of pictures and of the window, in pixels */
+    struct frame_state frame; /* as --pin and --zoom want it at first */
     int most_frames;   /* after which the window closes; 0: the reader closes it */
     bool failed;       /* the window closed because nothing could be opened; it was said */
 };
@@ -24,8 +25,8 @@ bool view_it(struct view *v, struct message *why);
 /* Opens a scene on what the command line said, or on its own default problem where another scene
    was asked for.  It may take seconds. */
 bool view_open(const struct view *v, enum scene_id id, struct scene *s, struct message *why);
-/* The command that shows the scene at that time; malloc'ed. */
-char *view_command(const struct view *v, const struct scene *s, double time);
+/* The command that shows the scene as the frame does; malloc'ed. */
+char *view_command(const struct view *v, const struct scene *s, const struct frame_state *f);
 /* The frame's size in units for a picture of so many pixels. */
 void view_units(int width, int height, double *units_wide, double *units_high);
 /* What the scene says at that time; malloc'ed. */
