@@ -95,6 +95,24 @@ matches 'noticed: a picture that is out of date' 'splits.svg is not what' "$(pic
 text=$("$build/flashulp" lesson 0 2>&1)
 matches 'a lesson on a pipe runs its commands' '^ bf16     0x3DCD' "$text"
 same 'and shows no marks' "$(printf '%s\n' "$text" | grep -c '^<')" 0
+text=$("$build/flashulp" lesson fa2 2>&1)
+matches 'a picture: what it shows, and what opens it' '^picture  FA1, FA2 and exact' "$text"
+matches 'with the words for the viewer' '^  opens  flashulp view fa2-4 --scene softmax --at RESCALE:1$' "$text"
+matches 'the answers have a heading' '^Answers$' "$text"
+matches 'as JSON: commands and pictures' '"file":	"rescale.svg"' "$("$build/flashulp" lesson 7 --json)"
+if command -v script >/dev/null; then # at a terminal: three commands run or passed over, then the answers
+    keys() { (printf '%s\n' "$@" && sleep 1) | script -qec "'$build/flashulp' lesson 7" /dev/null | tr -d '\r'; }
+    text=$(keys s s s s)
+    same 's passes over commands and answers' \
+        "$(printf '%s\n' "$text" | grep -cE 'ROW_MAX|The quotient of two|^Answers')" 0
+    matches 'and reads on behind them' '^The listing is Algorithm 1' "$text"
+    text=$(keys s s s '')
+    matches 'Enter shows the answers' 'The quotient of two' "$text"
+    text=$(keys s q)
+    same 'q leaves' "$(printf '%s\n' "$text" | grep -c 'Check yourself')" 0
+else
+    skipped 'a lesson at a terminal' 'no script (bsdutils)'
+fi
 same 'a lesson that is none' "$("$build/flashulp" lesson 99 2>&1)" \
     'flashulp lesson: 99: no such lesson; they go from 00 to 22, and flashulp lesson lists them'
 same 'no lessons there' "$(FLASHULP_LESSONS=/nowhere "$build/flashulp" lesson 7 2>&1)" \

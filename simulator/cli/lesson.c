@@ -2,7 +2,8 @@
    it stands.  On a terminal it waits for a key line before each command and before the answers.
 
    A lesson is Markdown (lessons/NN-name/README.md).  "<!-- WORDS -->" up to "<!-- end -->" stands for
-   the output of `flashulp WORDS`; make check-lessons holds what the file shows against it. */
+   the output of `flashulp WORDS`, "<!-- picture: WORDS -->" for what it draws, with the picture on
+   the next line; make check-lessons holds what the files show against it. */
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -14,6 +15,11 @@
 #include "simulator/cli/cli.h"
 #include "simulator/data.h"
 #include "simulator/lessons.h"
+#include "simulator/scenario_parts.h"
+
+#define MARK "<!-- "
+#define PICTURE "picture: "
+enum { LINE = 1024 };
 
 static void add_routes(struct json *j, const struct lesson_info *lesson)
 {
@@ -21,6 +27,15 @@ static void add_routes(struct json *j, const struct lesson_info *lesson)
     for (int r = 0; r < ROUTE_COUNT; r++)
         if (lesson_on(lesson, (enum route)r))
             json_string(list, NULL, route_name((enum route)r));
+}
+
+static void add_lesson(struct json *j, const struct lesson_info *l)
+{
+    json_string(j, "number", l->number);
+    json_string(j, "folder", l->folder);
+    json_string(j, "title", l->title);
+    json_whole(j, "minutes", l->minutes);
+    add_routes(j, l);
 }
 
 static void list_lessons(struct report *r)
@@ -31,12 +46,7 @@ static void list_lessons(struct report *r)
     report_row(r, "number\tfolder\ttitle\tminutes");
     for (int n = 0; lesson_info(n) != NULL; n++) {
         const struct lesson_info *l = lesson_info(n);
-        struct json *j = json_object(list, NULL);
-        json_string(j, "number", l->number);
-        json_string(j, "folder", l->folder);
-        json_string(j, "title", l->title);
-        json_whole(j, "minutes", l->minutes);
-        add_routes(j, l);
+        add_lesson(json_object(list, NULL), l);
         report_row(r, "%s\t%s\t%s\t%d", l->number, l->folder, l->title, l->minutes);
         report_text(r, " %s  %-53s  %5d   ", l->number, l->title, l->minutes);
         for (int route = 0; route < ROUTE_COUNT; route++) {
@@ -55,6 +65,7 @@ static void list_lessons(struct report *r)
 
 struct reading {
     FILE *text;
+    const char *path;
     bool asks; /* a reader at a terminal */
     bool left; /* who has had enough */
 };
@@ -81,7 +92,7 @@ static bool wait_for(struct reading *r, const char *what)
 static bool run_command(const char *words, struct message *why)
 {
     char folder[PATH_MAX], program[PATH_MAX + 16];
-    char command[512];
+    char command[LINE];
     int status;
     program_folder(folder);
     snprintf(program, sizeof program, "%s/flashulp", folder);
@@ -100,64 +111,134 @@ static bool run_command(const char *words, struct message *why)
     return true;
 }
 
-/* Passes over what the file shows below a command. */
-static void pass_output(struct reading *r)
+/* Passes over what the file shows, up to and with the line `last`. */
+static void pass_over(struct reading *r, const char *last)
 {
-    char line[512];
-    while (fgets(line, sizeof line, r->text) != NULL && strcmp(line, "<!-- end -->\n") != 0)
+    char line[LINE];
+    while (fgets(line, sizeof line, r->text) != NULL && strcmp(line, last) != 0)
         continue;
 }
 
-static bool show_command(struct reading *r, char *line, struct message *why)
+/* "![what it shows](file)": NULL where the line is none. */
+static char *picture_parts(char *line, char **shows)
 {
-    char *words = line + strlen("<!-- "), *end = strstr(words, " -->");
-    if (strncmp(words, "picture: ", 9) == 0) /* the picture's own line follows */
-        return true;
-    if (end == NULL)
-        return refuse(why, "the lesson has a comment without an end: %.60s", line);
+    char *file = strstr(line, "](");
+    if (strncmp(line, "![", 2) != 0 || file == NULL)
+        return NULL;
+    *file = 0;
+    *shows = line + 2;
+    file += 2;
+    file[strcspn(file, ")")] = 0;
+    return file;
+}
+
+/* A terminal shows no picture: where it is, and what opens it. */
+static bool show_picture(struct reading *r, const char *words, struct message *why)
+{
+    char line[LINE], *shows, *text = NULL;
+    const char *file = fgets(line, sizeof line, r->text) ? picture_parts(line, &shows) : NULL;
+    bool opens = strncmp(words, "view", 4) == 0;
+    if (file == NULL)
+        return refuse(why, "the lesson has no picture below the line picture: %.60s", words);
+    text_append(&text, "picture  ");
+    text_wrapped(&text, 9, 9, shows);
+    text_append(&text, "         %.*s/%s\n", (int)(strrchr(r->path, '/') - r->path), r->path, file);
+    text_append(&text, "  %s  flashulp %s%s%s\n", opens ? "opens" : "draws", words,
+                opens ? "" : " -o ", opens ? "" : file);
+    fputs(text, stdout);
+    free(text);
+    return true;
+}
+
+/* The words of "<!-- WORDS -->", or NULL. */
+static char *marked_words(char *line)
+{
+    char *end = strstr(line, " -->");
+    if (strncmp(line, MARK, strlen(MARK)) != 0 || end == NULL)
+        return NULL;
     *end = 0;
+    return line + strlen(MARK);
+}
+
+static bool is_picture(const char *words)
+{
+    return strncmp(words, PICTURE, strlen(PICTURE)) == 0;
+}
+
+static bool show_marked(struct reading *r, char *line, struct message *why)
+{
+    char *words = marked_words(line);
+    if (words == NULL)
+        return refuse(why, "the lesson has a comment without an end: %.60s", line);
+    if (is_picture(words))
+        return show_picture(r, words + strlen(PICTURE), why);
     printf("$ flashulp %s\n", words);
-    pass_output(r);
+    pass_over(r, "<!-- end -->\n");
     return !wait_for(r, "run it") || run_command(words, why);
 }
 
 static void show_line(struct reading *r, const char *line, bool bold)
 {
-    if (strncmp(line, "<summary>", 9) == 0)
-        wait_for(r, "the answers");
-    else if (line[0] == '#' && bold)
+    if (strncmp(line, "<summary>", 9) == 0) {
+        if (wait_for(r, "the answers"))
+            puts("Answers");
+        else
+            pass_over(r, "</details>\n");
+    } else if (line[0] == '#' && bold) {
         printf("\033[1m%.*s\033[0m\n", (int)strcspn(line, "\n"), line);
-    else if (line[0] != '<')
+    } else if (line[0] != '<') {
         fputs(line, stdout);
+    }
 }
 
-static bool read_lesson(const struct lesson_info *lesson, struct message *why)
+static bool read_lesson(const char *path, struct message *why)
 {
-    char line[512];
-    char *path = lesson_path(lesson, why);
-    struct reading r = {.asks = isatty(STDIN_FILENO) && isatty(STDOUT_FILENO)};
+    char line[LINE];
+    struct reading r = {.path = path, .asks = isatty(STDIN_FILENO) && isatty(STDOUT_FILENO)};
     bool ok = true, bold = bold_headings();
-    if (path == NULL)
-        return false;
     r.text = fopen(path, "r");
     if (r.text == NULL)
-        ok = refuse(why, "%.300s: %s", path, strerror(errno));
+        return refuse(why, "%.300s: %s", path, strerror(errno));
     while (ok && !r.left && fgets(line, sizeof line, r.text) != NULL) {
-        if (strncmp(line, "<!-- ", 5) == 0)
-            ok = show_command(&r, line, why);
+        if (strncmp(line, MARK, strlen(MARK)) == 0)
+            ok = show_marked(&r, line, why);
         else
             show_line(&r, line, bold);
     }
-    if (r.text != NULL)
-        fclose(r.text);
-    free(path);
+    fclose(r.text);
     return ok;
 }
 
-/* A lesson is read, not reported. */
-static bool wants_file(const struct scenario *s)
+/* What a lesson consists of: its file, its commands and its pictures. */
+static bool describe_lesson(struct report *r, const struct lesson_info *lesson, const char *path,
+                            struct message *why)
 {
-    return s->given[OPTION_JSON] || s->value[OPTION_OUTPUT] != NULL;
+    char line[LINE], *words, *shows;
+    FILE *text = fopen(path, "r");
+    if (text == NULL)
+        return refuse(why, "%.300s: %s", path, strerror(errno));
+    add_lesson(r->json, lesson);
+    json_string(r->json, "file", path);
+    report_text(r, "%s  %s, %d minutes\n%s\n", lesson->number, lesson->title, lesson->minutes, path);
+    report_row(r, "what\tcommand\tfile");
+    struct json *commands = json_list(r->json, "commands"), *pictures = json_list(r->json, "pictures");
+    while (fgets(line, sizeof line, text) != NULL) {
+        words = marked_words(line);
+        if (words == NULL || strcmp(words, "end") == 0)
+            continue;
+        if (!is_picture(words)) {
+            json_string(commands, NULL, words);
+            report_row(r, "output\tflashulp %s\t", words);
+            continue;
+        }
+        char below[LINE], *file = fgets(below, sizeof below, text) ? picture_parts(below, &shows) : NULL;
+        struct json *picture = json_object(pictures, NULL);
+        json_string(picture, "command", words + strlen(PICTURE));
+        json_string(picture, "file", file != NULL ? file : "");
+        report_row(r, "picture\tflashulp %s\t%s", words + strlen(PICTURE), file != NULL ? file : "");
+    }
+    fclose(text);
+    return report_finish(r, why);
 }
 
 static bool answer(struct report *r, const struct scenario *s, struct message *why)
@@ -168,11 +249,13 @@ static bool answer(struct report *r, const struct scenario *s, struct message *w
         return report_finish(r, why);
     }
     lesson = lesson_from_name(s->problem, why);
-    if (lesson == NULL)
+    char *path = lesson != NULL ? lesson_path(lesson, why) : NULL;
+    if (path == NULL)
         return false;
-    if (wants_file(s))
-        return refuse(why, "--json and -o go with the list of lessons; one lesson is text for reading");
-    return read_lesson(lesson, why);
+    bool reports = s->given[OPTION_JSON] || s->value[OPTION_OUTPUT] != NULL;
+    bool ok = reports ? describe_lesson(r, lesson, path, why) : read_lesson(path, why);
+    free(path);
+    return ok;
 }
 
 int cli_lesson(int argc, char **argv)
