@@ -104,11 +104,19 @@ void report_free(struct report *r)
 {
     cJSON_Delete(tree(r->json));
     page_free(r->page);
+    page_free(r->picture);
     free(r->text);
     free(r->table);
     for (int i = 0; i < r->made_count; i++)
         free(r->made[i]);
     *r = (struct report){0};
+}
+
+struct page *report_picture(struct report *r)
+{
+    if (r->picture == NULL)
+        r->picture = page_new(r->scenario->verb);
+    return r->picture;
 }
 
 void report_text(struct report *r, const char *format, ...)

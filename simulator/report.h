@@ -2,7 +2,8 @@
 
    A verb fills all three; report_finish prints text or JSON and writes every -o by its ending:
    .json the object, .csv the table, .md the text with the command.  A verb that also fills a page
-   (report_page.h) gets it as .html, and as .md in the text's place; its figure of strips as .svg.
+   (report_page.h) gets it as .html, and as .md in the text's place; its figures as .svg.  A verb
+   without a page may have a picture: figures for .svg alone.
    Files come first and are undone when a later one fails, so a refused command leaves nothing new
    behind. */
 #ifndef FLASHULP_REPORT_H
@@ -19,7 +20,7 @@ struct report {
     char *text;        /* lines of at most 80 columns, ASCII */
     char *table;       /* rows of cells separated by tabs */
     size_t table_length, table_room;
-    struct page *page; /* or NULL; freed with the report */
+    struct page *page, *picture; /* or NULL; freed with the report */
     int made_count;    /* files this command created */
     char *made[16];
 };
@@ -30,6 +31,9 @@ void report_free(struct report *r);
 void report_text(struct report *r, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* One row; cells are separated by tabs. */
 void report_row(struct report *r, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* The picture, made when it is first asked for. */
+struct page *report_picture(struct report *r);
 
 /* Members of an object (key) or, with key NULL, elements of a list. */
 void json_string(struct json *to, const char *key, const char *text);
@@ -57,6 +61,8 @@ bool report_check_outputs(const struct scenario *s, const char *endings, const e
                           int other_count, struct message *why);
 /* The n-th -o, malloc'ed; NULL behind the last. */
 char *report_output(const struct scenario *s, int n);
+/* Does an -o end so? */
+bool report_wants(const struct scenario *s, const char *ending);
 bool ends_with(const char *path, const char *ending);
 
 /* The file was written by this command: remembered, to be removed if something fails later.

@@ -117,6 +117,17 @@ bool report_check_outputs(const struct scenario *s, const char *endings, const e
     return ok;
 }
 
+bool report_wants(const struct scenario *s, const char *ending)
+{
+    char *path;
+    bool wanted = false;
+    for (int n = 0; (path = report_output(s, n)) != NULL; n++) {
+        wanted = wanted || ends_with(path, ending);
+        free(path);
+    }
+    return wanted;
+}
+
 void report_making(struct report *r, const char *path)
 {
     struct stat info;
@@ -156,6 +167,9 @@ static void write_json(FILE *out, const struct report *r)
 static bool write_file(struct report *r, const char *path, struct message *why)
 {
     struct output_file f;
+    const struct page *drawn = r->picture != NULL ? r->picture : r->page;
+    if (ends_with(path, ".svg") && !page_has_figure(drawn))
+        return refuse(why, "-o %.300s: there is nothing to draw here", path);
     if (!file_begin(&f, path, r->scenario->given[OPTION_FORCE], why))
         return false;
     report_making(r, path);
@@ -166,7 +180,7 @@ static bool write_file(struct report *r, const char *path, struct message *why)
     else if (ends_with(path, ".html"))
         page_write_html(f.stream, r->page);
     else if (ends_with(path, ".svg"))
-        page_write_svg(f.stream, r->page);
+        page_write_svg(f.stream, drawn);
     else
         page_write_csv(f.stream, r->table != NULL ? r->table : "");
     return file_commit(&f, why);

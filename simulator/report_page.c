@@ -50,6 +50,10 @@ static void block_free(struct page_block *b)
     free(b->piece);
     free(b->roof);
     free(b->point);
+    for (int64_t i = 0; i < b->items; i++)
+        free(b->item[i].what);
+    free(b->item);
+    free(b->axis);
     free(b->letters);
     free(b);
 }
@@ -175,10 +179,11 @@ void page_bar(struct page_block *bars, int64_t count, const char *format, ...)
     va_end(arguments);
 }
 
-struct page_block *page_strips(struct page *p, int64_t length, const char *letters,
-                               const char *caption)
+struct page_block *page_strips(struct page *p, int64_t length, const char *axis,
+                               const char *letters, const char *caption)
 {
     struct page_block *b = add_block(p, PAGE_STRIPS, copied(caption, strlen(caption)));
+    b->axis = copied(axis, strlen(axis));
     b->length = length;
     b->letters = copied(letters, strlen(letters));
     return b;
@@ -254,6 +259,53 @@ void page_point(struct page_block *b, enum page_mark mark, double x, double y, c
     b->point[b->cells] = (struct page_point){mark, x, y};
     add_cell(b, text_of(format, arguments), 0);
     va_end(arguments);
+}
+
+struct page_block *page_chart(struct page *p, const char *axis, bool logarithmic,
+                              const char *caption)
+{
+    struct page_block *b = add_block(p, PAGE_CHART, copied(caption, strlen(caption)));
+    b->axis = copied(axis, strlen(axis));
+    b->logarithmic = logarithmic;
+    return b;
+}
+
+void page_chart_row(struct page_block *b, const char *note, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    add_cell(b, text_of(format, arguments), 0);
+    add_cell(b, copied(note, strlen(note)), 0);
+    va_end(arguments);
+}
+
+static void add_item(struct page_block *b, int64_t row, enum page_style style, double from,
+                     double to, char *what)
+{
+    b->item = more(b->item, (size_t)b->items + 1, sizeof *b->item);
+    b->item[b->items++] = (struct page_item){row, style, from, to, what};
+}
+
+void page_chart_mark(struct page_block *b, enum page_style style, double from, double to,
+                     const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    add_item(b, b->cells / 2 - 1, style, from, to, text_of(format, arguments));
+    va_end(arguments);
+}
+
+void page_chart_limit(struct page_block *b, double at, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    add_item(b, PAGE_LIMIT, PAGE_DOT, at, at, text_of(format, arguments));
+    va_end(arguments);
+}
+
+void page_chart_key(struct page_block *b, enum page_style style, const char *meaning)
+{
+    add_item(b, PAGE_KEY, style, 0, 0, copied(meaning, strlen(meaning)));
 }
 
 void page_not_established(struct page *p, const char *format, ...)

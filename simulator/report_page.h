@@ -38,10 +38,10 @@ void page_rows(struct page_block *table, const char *rows);
 struct page_block *page_bars(struct page *p, const char *caption);
 void page_bar(struct page_block *bars, int64_t count, const char *format, ...) PAGE_FORMAT(3);
 
-/* A figure of strips, all of `length`, each cut into pieces; where there are no pictures, `letters`
-   stand for it. */
-struct page_block *page_strips(struct page *p, int64_t length, const char *letters,
-                               const char *caption);
+/* A figure of strips, all of `length` of what `axis` names, each cut into pieces; where there are no
+   pictures, `letters` stand for it. */
+struct page_block *page_strips(struct page *p, int64_t length, const char *axis,
+                               const char *letters, const char *caption);
 void page_strip(struct page_block *strips, const char *format, ...) PAGE_FORMAT(2);
 /* first <= x < last of the newest strip, dark or light; what it is shows when pointed at. */
 void page_piece(struct page_block *strips, int64_t first, int64_t last, bool dark,
@@ -60,6 +60,29 @@ struct page_block *page_map(struct page *p, const char *caption);
 void page_point(struct page_block *map, enum page_mark mark, double x, double y,
                 const char *format, ...) PAGE_FORMAT(5);
 
+/* A figure of rows over one axis, each with a label at its left and a note at its right. */
+enum page_style {
+    PAGE_DOT,
+    PAGE_RING,
+    PAGE_CROSS,
+    PAGE_DIAMOND,
+    PAGE_BAR_1, /* bars, from dark to light */
+    PAGE_BAR_2,
+    PAGE_BAR_3,
+    PAGE_BAR_4
+};
+struct page_block *page_chart(struct page *p, const char *axis, bool logarithmic,
+                              const char *caption);
+void page_chart_row(struct page_block *chart, const char *note, const char *format, ...)
+    PAGE_FORMAT(3);
+/* In the newest row: a bar from `from` to `to`, another mark at `from`, and what it is. */
+void page_chart_mark(struct page_block *chart, enum page_style style, double from, double to,
+                     const char *format, ...) PAGE_FORMAT(5);
+/* A line across all rows. */
+void page_chart_limit(struct page_block *chart, double at, const char *format, ...) PAGE_FORMAT(3);
+/* What a style means: an entry of the key. */
+void page_chart_key(struct page_block *chart, enum page_style style, const char *meaning);
+
 /* The footer: "command", "version", "sha256 of got", each with its text. */
 void page_footer(struct page *p, const char *name, const char *format, ...) PAGE_FORMAT(3);
 /* What this report does not establish: listed at the end. */
@@ -69,8 +92,9 @@ void page_not_established(struct page *p, const char *format, ...) PAGE_FORMAT(2
 const char *page_unknown(const struct page *p, int n);
 
 void page_write_html(FILE *out, const struct page *p);
-/* The page's figures of strips, rooflines and points, one below the other, as an SVG file of its own; there
-   must be one. */
+/* The page's figures of strips, rooflines, points and rows, one below the other, as an SVG file of its
+   own; there must be one. */
+bool page_has_figure(const struct page *p);
 void page_write_svg(FILE *out, const struct page *p);
 void page_write_markdown(FILE *out, const struct page *p);
 /* Rows of cells separated by tabs, as RFC 4180 wants them but with plain line ends. */

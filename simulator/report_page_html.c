@@ -119,13 +119,9 @@ static void block(FILE *out, const struct page_block *b)
     case PAGE_STRIPS:
     case PAGE_ROOFLINES:
     case PAGE_MAP:
+    case PAGE_CHART:
         element(out, "<figure><figcaption>", b->text, "</figcaption>\n");
-        if (b->kind == PAGE_STRIPS)
-            page_draw_strips(out, b);
-        else if (b->kind == PAGE_ROOFLINES)
-            page_draw_rooflines(out, b);
-        else
-            page_draw_map(out, b);
+        page_draw_figure(out, b);
         fputs("</figure>\n", out);
         break;
     }

@@ -95,14 +95,7 @@ void page_draw_map(FILE *out, const struct page_block *b)
     struct window w = window_of(b);
     struct label label[2 * MOST]; /* the marks, then the labels */
     int64_t points = b->cells < MOST ? b->cells : MOST;
-    int64_t height = page_map_height(b);
-    fprintf(out,
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" role=\"img\" width=\"%d\" height=\"%" PRId64
-            "\" viewBox=\"0 0 %d %" PRId64
-            "\" font-family=\"sans-serif\" font-size=\"13\">\n<title>",
-            PAGE_FIGURE_WIDTH, height, PAGE_FIGURE_WIDTH, height);
-    page_escaped(out, b->text);
-    fputs("</title>\n", out);
+    page_figure_begin(out, b, page_map_height(b));
     draw_ruler(out, &w);
     for (int64_t i = 0; i < points; i++) {
         double x = place_x(&w, b->point[i].x), y = place_y(&w, b->point[i].y);

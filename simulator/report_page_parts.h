@@ -12,7 +12,8 @@ enum page_kind {
     PAGE_BARS,
     PAGE_STRIPS,
     PAGE_ROOFLINES,
-    PAGE_MAP
+    PAGE_MAP,
+    PAGE_CHART
 };
 
 struct page_piece {
@@ -28,6 +29,15 @@ struct page_roof {
 struct page_point {
     enum page_mark mark;
     double x, y;
+};
+
+/* A mark of row `row`; or a limit, or an entry of the key. */
+enum { PAGE_LIMIT = -1, PAGE_KEY = -2 };
+struct page_item {
+    int64_t row;
+    enum page_style style;
+    double from, to;
+    char *what;
 };
 
 struct page_block {
@@ -47,6 +57,10 @@ struct page_block {
     int64_t pieces, piece_room;
     struct page_roof *roof; /* of a figure of rooflines: [cells] */
     struct page_point *point; /* of a figure of points: [cells] */
+    char *axis; /* of a chart, whose rows are two cells each (label, note), and of strips */
+    bool logarithmic;
+    struct page_item *item;
+    int64_t items;
 };
 
 struct page {
@@ -58,14 +72,19 @@ struct page {
     int unknowns;
 };
 
-/* Strips, rooflines or points, as an element of HTML or a file of their own. */
+/* A figure as an element of HTML or of a file of its own. */
+void page_draw_figure(FILE *out, const struct page_block *figure);
 void page_draw_strips(FILE *out, const struct page_block *strips);
 void page_draw_rooflines(FILE *out, const struct page_block *rooflines);
 void page_draw_map(FILE *out, const struct page_block *map);
+void page_draw_chart(FILE *out, const struct page_block *chart);
 /* Height of such a figure, of whose width all are. */
 int64_t page_strips_height(const struct page_block *strips);
 int64_t page_rooflines_height(const struct page_block *rooflines);
 int64_t page_map_height(const struct page_block *map);
+int64_t page_chart_height(const struct page_block *chart);
+/* <svg> and its <title>, the caption. */
+void page_figure_begin(FILE *out, const struct page_block *figure, int64_t height);
 enum { PAGE_FIGURE_WIDTH = 930 };
 /* Any bytes as text of an element or of a quoted attribute; what is no character becomes '?'. */
 void page_escaped(FILE *out, const char *text);

@@ -1,11 +1,11 @@
-/* report_page_roofline.c: a figure of rooflines as SVG; and a page's figures as a file. */
-#include <assert.h>
+/* report_page_roofline.c: a figure of rooflines as SVG. */
 #include <inttypes.h>
 #include <math.h>
+#include <string.h>
 
 #include "simulator/report_page_parts.h"
 
-enum { LEFT = 70, RIGHT = 180, TOP = 20, BOTTOM = 50, TALL = 380, GAP = 16, CAPTION = 22 };
+enum { LEFT = 70, RIGHT = 180, TOP = 20, BOTTOM = 50, TALL = 380 };
 
 struct scales {
     double x0, x1, y0, y1; /* powers of ten */
@@ -74,10 +74,24 @@ static double stroke_x(const struct scales *s, const struct page_block *b, int64
     return x;
 }
 
-/* A roof, its name at its right end, and the modelled span as a thick stroke. */
+/* A roof's name stands on it, too: colour alone tells nothing apart.  Names of equal roofs stand side by
+   side. */
+static void write_name(FILE *out, const struct scales *s, const struct page_block *b, int64_t i)
+{
+    double right = PAGE_FIGURE_WIDTH - RIGHT - 6;
+    for (int64_t earlier = 0; earlier < i; earlier++)
+        if (fabs(place_y(s, b->roof[earlier].peak) - place_y(s, b->roof[i].peak)) < 14)
+            right -= 8 * (double)strlen(b->cell[earlier]) + 12;
+    fprintf(out, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"end\">", right,
+            place_y(s, b->roof[i].peak) - 5);
+    page_escaped(out, b->cell[i]);
+    fputs("</text>\n", out);
+}
+
+/* A roof, its name in the key at the right, and the modelled span as a thick stroke. */
 static void draw_roof(FILE *out, const struct scales *s, const struct page_block *b, int64_t i)
 {
-    static const char *const colours[] = {"#3b76c4", "#c4563b", "#3b9c5a", "#8a5cc4", "#b08a1e"};
+    static const char *const colours[] = {"#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00"};
     const struct page_roof *r = &b->roof[i];
     const char *colour = colours[i % 5];
     double corner = r->peak / r->bandwidth * 1e3, x = stroke_x(s, b, i);
@@ -100,6 +114,7 @@ static void draw_roof(FILE *out, const struct scales *s, const struct page_block
             PAGE_FIGURE_WIDTH - RIGHT + 30, TOP + 20 * i + 11);
     page_escaped(out, b->cell[i]);
     fputs("</text>\n", out);
+    write_name(out, s, b, i);
 }
 
 int64_t page_rooflines_height(const struct page_block *b)
@@ -111,72 +126,9 @@ int64_t page_rooflines_height(const struct page_block *b)
 void page_draw_rooflines(FILE *out, const struct page_block *b)
 {
     struct scales s = scales_of(b);
-    int64_t height = page_rooflines_height(b);
-    fprintf(out,
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" role=\"img\" width=\"%d\" height=\"%" PRId64
-            "\" viewBox=\"0 0 %d %" PRId64
-            "\" font-family=\"sans-serif\" font-size=\"13\">\n<title>",
-            PAGE_FIGURE_WIDTH, height, PAGE_FIGURE_WIDTH, height);
-    page_escaped(out, b->text);
-    fputs("</title>\n", out);
+    page_figure_begin(out, b, page_rooflines_height(b));
     draw_axes(out, &s);
     for (int64_t i = 0; i < b->cells; i++)
         draw_roof(out, &s, b, i);
-    fputs("</svg>\n", out);
-}
-
-static bool is_figure(const struct page_block *b)
-{
-    return b->kind == PAGE_STRIPS || b->kind == PAGE_ROOFLINES || b->kind == PAGE_MAP;
-}
-
-static int64_t draw(FILE *out, const struct page_block *b)
-{
-    if (b->kind == PAGE_STRIPS) {
-        if (out != NULL)
-            page_draw_strips(out, b);
-        return page_strips_height(b);
-    }
-    if (b->kind == PAGE_MAP) {
-        if (out != NULL)
-            page_draw_map(out, b);
-        return page_map_height(b);
-    }
-    if (out != NULL)
-        page_draw_rooflines(out, b);
-    return page_rooflines_height(b);
-}
-
-void page_write_svg(FILE *out, const struct page *p)
-{
-    const struct page_block *only = NULL;
-    int64_t height = 0, y = 0;
-    int figures = 0;
-    for (const struct page_block *b = p->first; b != NULL; b = b->next)
-        if (is_figure(b)) {
-            height += CAPTION + draw(NULL, b) + GAP;
-            only = b;
-            figures++;
-        }
-    assert(figures > 0);
-    if (figures == 1) {
-        draw(out, only);
-        return;
-    }
-    fprintf(out,
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" role=\"img\" width=\"%d\" height=\"%" PRId64
-            "\" viewBox=\"0 0 %d %" PRId64 "\">\n",
-            PAGE_FIGURE_WIDTH, height, PAGE_FIGURE_WIDTH, height);
-    for (const struct page_block *b = p->first; b != NULL; b = b->next)
-        if (is_figure(b)) {
-            fprintf(out,
-                    "<text x=\"8\" y=\"%" PRId64
-                    "\" font-family=\"sans-serif\" font-size=\"13\">",
-                    y + 15);
-            page_escaped(out, b->text);
-            fprintf(out, "</text>\n<g transform=\"translate(0 %" PRId64 ")\">\n", y + CAPTION);
-            y += CAPTION + draw(out, b) + GAP;
-            fputs("</g>\n", out);
-        }
     fputs("</svg>\n", out);
 }

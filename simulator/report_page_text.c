@@ -113,6 +113,22 @@ static void points(FILE *out, const struct page_block *b)
     free(text);
 }
 
+/* A row's label and note, then its marks with their places. */
+static void chart(FILE *out, const struct page_block *b)
+{
+    char *text = NULL;
+    line(out, "", b->text, "\n\n");
+    text_append(&text, "%s\n", b->axis);
+    for (int64_t row = 0; row < b->cells / 2; row++) {
+        text_append(&text, "%s: %s\n", b->cell[2 * row], b->cell[2 * row + 1]);
+        for (int64_t i = 0; i < b->items; i++)
+            if (b->item[i].row == row)
+                text_append(&text, "  %.6g  %s\n", b->item[i].from, b->item[i].what);
+    }
+    lines(out, text);
+    free(text);
+}
+
 static void block(FILE *out, const struct page_block *b)
 {
     switch (b->kind) {
@@ -136,6 +152,9 @@ static void block(FILE *out, const struct page_block *b)
         break;
     case PAGE_MAP:
         points(out, b);
+        break;
+    case PAGE_CHART:
+        chart(out, b);
         break;
     case PAGE_STRIPS:
         line(out, "", b->text, "\n\n");

@@ -205,8 +205,19 @@ echo kept >there.npy
 refused 'run: --out there.npy exists; give --force to replace it' run fa2-4 --out there.npy
 refused 'run: -o report.txt: the ending says what is written; one of .json, .md, .csv, .safetensors is right' \
     run fa2-4 -o report.txt
-refused 'exact: -o o.safetensors: the ending says what is written; one of .json, .md, .csv is right' \
+refused 'exact: -o o.safetensors: the ending says what is written; one of .json, .md, .csv, .svg is right' \
     exact fa2-4 -o o.safetensors
+refused 'exact: -o o.svg: the ending says what is written; one of .json, .md, .csv is right' \
+    exact fa2-4 --do ones -o o.svg
+refused 'exact: -o .svg: a picture shows one row, 2 are selected; --heads, --rows say which' \
+    exact --generate gaussian --shape 1,1,1,2,4,4 -o o.svg
+refused 'exact: -o .svg: a picture shows 1 to 40 visible keys with finite scores and values; this row has others' \
+    exact --generate gaussian --shape 1,1,1,1,41,4 -o o.svg
+refused 'exact: --figure weight: one of these is right: weights exponentials' \
+    exact fa2-4 --figure weight -o o.svg
+refused 'bits: -o o.svg: there is nothing to draw here' bits nan -o o.svg
+refused 'run: -o o.svg: the ending says what is written; one of .json, .md, .csv, .safetensors is right' \
+    run fa2-4 -o o.svg
 refused 'trace: -o t.json: the ending says what is written; one of .trace is right' \
     trace fa2-4 -o t.json
 refused 'run: -o nowhere/a.json: cannot be created: No such file or directory' \
@@ -422,4 +433,31 @@ same 'a trace read again prints the same' "$("$program" trace t.trace | sed 1d)"
     "$("$program" trace fa2-4 --snapshots all | sed 1d)"
 same 'a Perfetto file is written' "$(head -c 1 t.json)" '{'
 
+
+# --- pictures: what is drawn, where
+text=$("$program" bits 1.01171875 -o b.svg >/dev/null && cat b.svg)
+same 'bits draws eight formats' "$(printf '%s\n' "$text" | grep -c '<title>the input, ')" 8
+matches 'the tie lies between a number whose last bit is 1 and one whose last bit is 0' \
+    '<title>the input, -0.500 ulp</title>' "$text"
+same "of five numbers three end in 0, in each format; and the key's" \
+    "$(printf '%s\n' "$text" | grep -c 'r="5" fill="#0072b2"')" 25
+text=$("$program" exact --scores '1 2 3 0' --values '10 20 30 -5' --figure weights -o w.svg >/dev/null && cat w.svg)
+matches 'exact draws what keys add' '<title>\+19.32</title><rect .*fill:#0072b2' "$text"
+matches 'and what one takes away' '<title>-0.1603</title><rect .*fill:#e69f00' "$text"
+matches 'to the certified output' '<title>24.766234</title><path' "$text"
+same 'the figure that is named' "$(printf '%s\n' "$text" | grep -c exponentials)" 0
+text=$("$program" exact --scores '100 101 0' --values '1 2 3' -o e.svg >/dev/null && cat e.svg)
+matches 'exponentials beyond fp32' '<title>e\^s: 10\^43.43</title>' "$text"
+matches 'and in reach' '<title>e\^\(s - m\): 10\^-0.4343</title>' "$text"
+text=$("$program" run fa2-printed --algorithm all -o a.svg >/dev/null && cat a.svg)
+matches 'listings that are no attention are crosses' 'roundoffs</title><path [^>]*#d55e00' "$text"
+same 'as many as the table says' "$(printf '%s\n' "$text" | grep -c 'roundoffs</title><path')" \
+    "$("$program" run fa2-printed --algorithm all | grep -c ' NO ')"
+if command -v python3 >/dev/null 2>&1; then
+    for file in b.svg w.svg e.svg a.svg; do
+        same "$file is well formed" "$(python3 -c 'import sys, xml.dom.minidom as x; x.parse(sys.argv[1])' $file 2>&1)" ''
+    done
+else
+    skipped 'well-formed pictures' 'no python3'
+fi
 plan_end

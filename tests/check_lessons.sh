@@ -88,7 +88,7 @@ noticed 'a wide line' 'wider than 80' 's/^One tie went down/One tie, and it was 
 noticed 'another title' 'its first line is not' '1s/real/true/'
 
 mkdir "$folder/drawn" && cp lessons/16-splits/README.md "$folder/drawn/README.md"
-sed 's/27,525/27,526/' lessons/16-splits/splits.svg >"$folder/drawn/splits.svg"
+sed 's/54 x 512/54 x 513/' lessons/16-splits/splits.svg >"$folder/drawn/splits.svg"
 matches 'noticed: a picture that is out of date' 'splits.svg is not what' "$(pictures_of "$folder/drawn/README.md")"
 
 # Read on a pipe: every command is run, no comment is printed.

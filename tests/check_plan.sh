@@ -76,7 +76,9 @@ if "$program" plan 16k -o p.svg -o p.html -o p.md -o p.json -o p.csv >out; then
             skipped "$file is well formed" 'no python3'
         fi
     done
-    same 'roofline and waves in one picture' "$(grep -c '<svg' p.svg) $(grep -c polyline p.svg)" '3 1'
+    same 'shares, roofline and waves in one picture' "$(grep -c '<svg' p.svg) $(grep -c polyline p.svg)" '4 1'
+    matches 'the share of the matrix products' '<title>98.6 %</title>' "$(cat p.svg)"
+    matches 'and of their time' '<title>42.0 %</title>' "$(cat p.svg)"
     same 'the table' "$(sed -n 2p p.csv | cut -d, -f1-10)" A100,128,64,4,64,240,2,2048,9.4815,10
     same 'the words' "$(sed -n '/^fa2  /,/^```/p' p.md | sed '$d')" "$(cat out)"
 else
@@ -84,6 +86,10 @@ else
 fi
 "$program" plan 16k --sweep --device A100,L40S -o s.html -o s.csv -o s.json -o s.svg >out
 same 'a sweep as files' "$? $(grep -c fits s.csv) $(grep -c '</html>' s.html)" '0 29 1'
+same 'every tile of each device in the picture' "$(grep -c ' registers</title>' s.svg)" 48
+matches 'beyond a limit: three times the registers' '<title>768 registers</title>' "$(cat s.svg)"
+"$program" plan 16k --figure roofline -o f.svg >out
+same 'the figure that is named' "$(grep -c '<svg' f.svg)" 2
 
 # --- refusals
 refused 'how many tokens? --len N is right, or --shape, or an example such as 8k; flashulp list launches'
@@ -124,4 +130,7 @@ refused '--assume exp-per-clok: nothing is so called; did you mean exp-per-clock
 refused '--assume per-sm: 1.5 is no whole number from 0 to 64' 8k --assume per-sm=1.5
 refused '-o p.png: the ending says what is written; one of .json, .md, .csv, .html, .svg is right' \
     8k -o p.png
+refused '--figure sweep: one of these is right: shares roofline waves' 8k --figure sweep
+refused '-o n.svg: there is nothing to draw here' \
+    --kernel fa1 --len 512 --heads-q 4 --dim 64 --device T4 --figure shares -o n.svg
 plan_end

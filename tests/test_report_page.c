@@ -194,12 +194,25 @@ static void test_figure(void **state)
     page_free(p);
 }
 
-/* Two strips of 100: x runs from 125 to 915.  Names are escaped in labels, captions and titles. */
+/* The figure that a file of its own has, without what is around it. */
+static const char *figure_of(const char *svg)
+{
+    const char *figure = strstr(svg, "<g transform"), *end;
+    static char text[1 << 14];
+    assert_non_null(figure);
+    figure = strstr(figure, "<svg");
+    end = strstr(figure, "</g>\n</svg>");
+    assert_non_null(end);
+    snprintf(text, sizeof text, "%.*s", (int)(end - figure), figure);
+    return text;
+}
+
+/* Two strips of 100: x runs from 200 to 910.  Names are escaped in labels, captions and titles. */
 static void test_strips(void **state)
 {
     (void)state;
     struct page *p = page_new("t");
-    struct page_block *strips = page_strips(p, 100, " |--|\n", "a & b");
+    struct page_block *strips = page_strips(p, 100, "token", " |--|\n", "a & b");
     page_strip(strips, "<first>");
     page_piece(strips, 0, 50, true, "group \"0\"");
     page_piece(strips, 50, 100, false, "group 1");
@@ -207,16 +220,21 @@ static void test_strips(void **state)
     page_piece(strips, 10, 20, true, "%d", 7);
     char *html = written(page_write_html, p), *markdown = written(page_write_markdown, p);
     char *svg = written(page_write_svg, p);
-    must_have(html, svg);
+    must_have(html, figure_of(svg));
     must_have(svg,
-              "<svg xmlns=\"http://www.w3.org/2000/svg\" role=\"img\" width=\"930\" height=\"76\"");
+              "<svg xmlns=\"http://www.w3.org/2000/svg\" role=\"img\" width=\"930\" height=\"100\"");
+    must_have(svg, ">a &amp; b</text>\n<g transform=\"translate(0 25)\">");
+    must_have(svg, "<path d=\"M0 0h930v141H0z\" fill=\"#fff\"/>");
+    must_have(svg, "text-anchor=\"middle\">token</text>");
+    must_have(svg, "x1=\"342.0\" y1=\"52\" x2=\"342.0\" y2=\"58\" stroke=\"#888\"/><text x=\"342.0\" "
+                   "y=\"72\" text-anchor=\"middle\">20</text>");
     must_have(svg, "<title>a &amp; b</title>");
     must_have(svg, "text-anchor=\"end\">&lt;first&gt;</text>");
-    must_have(svg, "x=\"125.000\" y=\"24\" width=\"395.000\" height=\"18\" fill=\"#3b76c4\" "
+    must_have(svg, "x=\"200.000\" y=\"4\" width=\"355.000\" height=\"18\" fill=\"#3b76c4\" "
                    "fill-opacity=\"1\"><title>group &quot;0&quot;</title></rect>");
-    must_have(svg, "x=\"520.000\" y=\"24\" width=\"395.000\" height=\"18\" fill=\"#3b76c4\" "
+    must_have(svg, "x=\"555.000\" y=\"4\" width=\"355.000\" height=\"18\" fill=\"#3b76c4\" "
                    "fill-opacity=\"0.4\"><title>group 1</title></rect>");
-    must_have(svg, "x=\"204.000\" y=\"50\" width=\"79.000\"");
+    must_have(svg, "x=\"271.000\" y=\"30\" width=\"71.000\"");
     must_have(markdown, "a \\& b\n\n```\n |--|\n```\n");
     free(html);
     free(markdown);
@@ -249,19 +267,20 @@ static void test_rooflines(void **state)
     page_roof(roofs, 100, 1000, 10, 1, 5, "<%s>", "A100");
     char *html = written(page_write_html, p), *markdown = written(page_write_markdown, p);
     char *svg = written(page_write_svg, p);
-    must_have(html, svg);
+    must_have(html, figure_of(svg));
     must_have(svg, "<title>roofs &amp; points</title>");
     must_have(svg, "points=\"70.0,330.0 523.3,123.3 750.0,123.3\"");
     must_have(svg, "<line x1=\"296.7\" y1=\"330.0\" x2=\"296.7\" y2=\"257.8\"");
     must_have(svg, "<title>&lt;A100&gt;: 1 to 5 TFLOP/s</title>");
     must_have(markdown, "<A100>: at 10 FLOPs a byte 1 to 5 TFLOP/s under 10\n");
-    assert_int_equal(count(svg, "<svg"), 1);
-    page_strip(page_strips(p, 100, "", "strips"), "one");
+    must_have(svg, "<text x=\"744.0\" y=\"118.3\" text-anchor=\"end\">&lt;A100&gt;</text>");
+    assert_int_equal(count(svg, "<svg"), 2);
+    page_strip(page_strips(p, 100, "token", "", "strips"), "one");
     char *both = written(page_write_svg, p);
     assert_int_equal(count(both, "<svg"), 3);
-    /* 380 + 50, twice a gap of 16 and a caption of 22 */
-    must_have(both, "height=\"506\" viewBox=\"0 0 930 506\"");
-    must_have(both, "translate(0 440)");
+    /* 380 + 74, twice a gap of 16 and a caption of 25 */
+    must_have(both, "height=\"536\" viewBox=\"0 0 930 536\"");
+    must_have(both, "translate(0 446)");
     must_have(both, "roofs &amp; points</text>");
     free(html);
     free(markdown);
@@ -284,7 +303,7 @@ static void test_map(void **state)
     page_point(map, PAGE_EXACT, 0, 0.5, "exact");
     char *html = written(page_write_html, p), *markdown = written(page_write_markdown, p);
     char *svg = written(page_write_svg, p);
-    must_have(html, svg);
+    must_have(html, figure_of(svg));
     must_have(svg, "<title>runs &amp; centre</title>");
     must_have(svg, "<circle cx=\"630.0\" cy=\"298.3\"");
     must_have(svg, "<text x=\"640.0\" y=\"302.3\">&lt;a&gt;</text>");
@@ -296,6 +315,67 @@ static void test_map(void **state)
     assert_int_equal(count(svg, "<circle"), 3);
     free(html);
     free(markdown);
+    free(svg);
+    page_free(p);
+}
+
+/* Labels of 8 letters and notes of 10: the plot runs from 86 to 828.  Marks at 0 and 10, and room of
+   0.3 on both sides: 70 pixels a unit. */
+static void test_chart(void **state)
+{
+    (void)state;
+    struct page *p = page_new("t");
+    struct page_block *chart = page_chart(p, "ulps & more", false, "errors < 1");
+    page_chart_key(chart, PAGE_DOT, "a run");
+    page_chart_key(chart, PAGE_BAR_2, "a <bar>");
+    page_chart_limit(chart, 5, "the limit");
+    page_chart_row(chart, "10 letters", "%s", "<first>.");
+    page_chart_mark(chart, PAGE_DOT, 0, 0, "%s", "zero");
+    page_chart_mark(chart, PAGE_CROSS, 10, 10, "ten");
+    page_chart_row(chart, "", "second");
+    page_chart_mark(chart, PAGE_BAR_2, 2, 8, "six");
+    page_chart_mark(chart, PAGE_DIAMOND, 5, 5, "five");
+    page_chart_mark(chart, PAGE_RING, 6, 6, "six again");
+    char *html = written(page_write_html, p), *markdown = written(page_write_markdown, p);
+    char *svg = written(page_write_svg, p);
+    must_have(html, figure_of(svg));
+    must_have(svg, "<title>errors &lt; 1</title>\n<desc>ulps &amp; more\n&lt;first&gt;.: 10 letters\n"
+                   "second: </desc>");
+    must_have(svg, "<title>zero</title><circle cx=\"107.0\" cy=\"58.0\" r=\"5\" fill=\"#0072b2\"/>");
+    must_have(svg, "<title>ten</title><path d=\"M802.0 53.0l10 10m-10 0l10 -10\"");
+    must_have(svg, "<rect x=\"247.0\" y=\"74.0\" width=\"420.0\" height=\"16\" style=\"fill:#e69f00\"");
+    must_have(svg, "<text x=\"457.0\" y=\"86.0\" text-anchor=\"middle\" style=\"fill:#000\">six</text>");
+    must_have(svg, "stroke-dasharray=\"5 3\"/><text x=\"462.0\" y=\"36.0\">the limit</text>");
+    must_have(svg, "text-anchor=\"end\">&lt;first&gt;.</text><text x=\"836.0\"");
+    must_have(svg, "text-anchor=\"middle\">ulps &amp; more</text>");
+    must_have(svg, ">0</text>");
+    assert_null(strstr(svg, ">-0</text>"));
+    must_have(svg, "a &lt;bar&gt;</text>");
+    must_have(markdown, "ulps & more\n<first>.: 10 letters\n  0  zero\n  10  ten\nsecond: \n  2  six\n");
+    free(html);
+    free(markdown);
+    free(svg);
+    page_free(p);
+}
+
+/* Decades are ticks; a caption that is too long goes on in a second line. */
+static void test_logarithmic_chart(void **state)
+{
+    (void)state;
+    char caption[200];
+    struct page *p = page_new("t");
+    memset(caption, 'a', sizeof caption);
+    caption[100] = caption[130] = ' ';
+    caption[199] = 0;
+    struct page_block *chart = page_chart(p, "x", true, caption);
+    page_chart_row(chart, "", "a");
+    page_chart_mark(chart, PAGE_DOT, 0.01, 0.01, "low");
+    page_chart_mark(chart, PAGE_DOT, 1000, 1000, "high");
+    char *svg = written(page_write_svg, p);
+    must_have(svg, ">0.01</text>");
+    must_have(svg, ">1000</text>");
+    must_have(svg, "translate(0 42)");
+    must_have(svg, "<text x=\"8\" y=\"32\" font-weight=\"bold\">aaaa");
     free(svg);
     page_free(p);
 }
@@ -376,6 +456,8 @@ int main(void)
         cmocka_unit_test(test_figure),   cmocka_unit_test(test_strips),    cmocka_unit_test(test_rooflines),
         cmocka_unit_test(test_two_strokes),
         cmocka_unit_test(test_map),
+        cmocka_unit_test(test_chart),
+        cmocka_unit_test(test_logarithmic_chart),
         cmocka_unit_test(test_no_rows),  cmocka_unit_test(test_footer),
         cmocka_unit_test(test_markdown), cmocka_unit_test(test_csv),
     };

@@ -36,17 +36,6 @@ static bool read_groups(const struct scenario *s, int64_t *groups, struct messag
     return text == NULL || parse_integer("--attribute", text, 0, INT64_MAX, groups, why);
 }
 
-static bool wants_picture(const struct scenario *s)
-{
-    char *path;
-    bool wanted = false;
-    for (int n = 0; (path = report_output(s, n)) != NULL; n++) {
-        wanted = wanted || ends_with(path, ".svg");
-        free(path);
-    }
-    return wanted;
-}
-
 static bool answer(struct report *r, struct audit *a, struct findings *f, const struct scenario *s,
                    struct message *why)
 {
@@ -64,7 +53,7 @@ static bool answer(struct report *r, struct audit *a, struct findings *f, const 
     audit_json(r, a, f);
     audit_map_json(r, a, &map);
     audit_say(r, a, &map, f);
-    return audit_page(r, a, &map) || !wants_picture(s) ||
+    return audit_page(r, a, &map) || !report_wants(s, ".svg") ||
            refuse(why, "-o .svg: nothing to draw: fewer than two runs that differ");
 }
 

@@ -12,6 +12,7 @@
 #include "reference/place.h"
 #include "simulator/cli/cli.h"
 #include "simulator/report.h"
+#include "simulator/scenario_parts.h"
 
 /* "0x3EBC" and nothing else: how many digits follow, or 0. */
 static int hex_digits(const char *text)
@@ -137,14 +138,65 @@ static void add_details(struct report *r, const char *text, enum format f,
 {
     struct fields x = fields_of(f, p->value);
     int w = (int)strlen(x.fraction);
-    report_text(r, " %s %s %s%s%s   %s%s\n", x.sign, x.exponent, x.fraction,
-                w > 23 ? "\n " : "   ", x.hex, number_text(f, p->value).text,
+    report_text(r, " %s %s %s%s%s   %s%s\n", x.sign, x.exponent, x.fraction, w > 23 ? "\n " : "   ",
+                x.hex, number_text(f, p->value).text,
                 w == 23  ? "\n (sign exponent fraction)"
                 : w > 10 ? "   (sign exponent fraction)"
                          : "      (sign exponent fraction)");
     add_place(r, text, f, p);
     report_row(r, "%s\t%s\t%s\t%.9g", format_info(f)->name, x.hex,
                number_text(FORMAT_FP64, p->value).text, p->ulps);
+}
+
+/* Is the last bit of the fraction 0?  (tf32's storage has bits behind it.) */
+static bool even(enum format f, double value)
+{
+    return fmod(value / format_ulp(f, value), 2) == 0;
+}
+
+/* The formats' numbers around the input, in ulps of the one stored: two on each side, and what rounds
+   to it.  Neighbours lie nearer below a power of two. */
+static void draw_row(struct page_block *chart, enum format f, const struct decimal_place *p)
+{
+    double ulp = format_ulp(f, p->value), at[5] = {0};
+    double down = format_next(f, p->value, -1), up = format_next(f, p->value, 1);
+    char note[80], label[48];
+    const double value[] = {format_next(f, down, -1), down, p->value, up, format_next(f, up, 1)};
+    snprintf(note, sizeof note, "%s", p->tie ? "a tie, to even" : direction(p));
+    snprintf(label, sizeof label, "%s: %s", format_info(f)->name, number_text(f, p->value).text);
+    page_chart_row(chart, note, "%s", label);
+    for (int n = 0; n < 5; n++)
+        at[n] = (value[n] - p->value) / ulp;
+    page_chart_mark(chart, PAGE_BAR_4, at[1] / 2, at[3] / 2, "%s", "");
+    for (int n = 0; n < 5; n++)
+        if (isfinite(at[n]))
+            page_chart_mark(chart, even(f, value[n]) ? PAGE_DOT : PAGE_RING, at[n], at[n], "%s",
+                            number_text(f, value[n]).text);
+    page_chart_mark(chart, PAGE_DIAMOND, p->ulps, p->ulps, "the input, %+.3f ulp", p->ulps);
+}
+
+/* Formats in which the input or a neighbour has no place on the axis are left out. */
+static void add_picture(struct report *r, const char *text, const struct decimal_place *place,
+                        enum format first, enum format last)
+{
+    char *caption = NULL;
+    text_append(&caption, "where %.40s lies among the numbers of %s", text,
+                first == last ? format_info(first)->name : "each format");
+    struct page_block *chart =
+        page_chart(report_picture(r), "distance from the number stored, in ulps of the format",
+                   false, caption);
+    page_chart_key(chart, PAGE_DIAMOND, "the input");
+    page_chart_key(chart, PAGE_DOT, "a number whose last bit is 0");
+    page_chart_key(chart, PAGE_RING, "one whose last bit is 1");
+    page_chart_key(chart, PAGE_BAR_4, "rounds to the number at 0");
+    for (enum format f = first; f <= last; f++) {
+        const struct decimal_place *p = &place[f];
+        bool finite = isfinite(p->value) && isfinite(format_next(f, p->value, 1)) &&
+                      isfinite(format_next(f, p->value, -1));
+        if (finite)
+            draw_row(chart, f, p);
+    }
+    free(caption);
 }
 
 static bool usual_format(int digits, enum format *f)
@@ -173,7 +225,7 @@ static bool from_bits(const char *text, bool format_given, enum format *f,
 static bool answer(struct report *r, const struct scenario *s, struct message *why)
 {
     enum format f = FORMAT_FP32;
-    struct decimal_place place;
+    struct decimal_place place[FORMAT_COUNT];
     bool given = s->value[OPTION_FORMAT] != NULL;
     if (s->problem == NULL)
         return refuse(why, "which number? flashulp bits 0.1 --format bf16");
@@ -184,21 +236,24 @@ static bool answer(struct report *r, const struct scenario *s, struct message *w
     struct json *list = json_list(r->json, "formats");
     report_row(r, "format\tbits\tvalue\tposition_ulp");
     if (hex_digits(s->problem) > 0) {
-        if (!from_bits(s->problem, given, &f, &place, why))
+        if (!from_bits(s->problem, given, &f, &place[f], why))
             return false;
-        add_details(r, s->problem, f, &place);
-        add_json(list, f, &place);
+        add_details(r, s->problem, f, &place[f]);
+        add_json(list, f, &place[f]);
+        add_picture(r, s->problem, place, f, f);
         return true;
     }
-    for (int i = given ? (int)f : FORMAT_FP64; i < (given ? (int)f + 1 : (int)FORMAT_COUNT); i++) {
-        if (!decimal_place(s->problem, (enum format)i, &place, why))
+    enum format first = given ? f : FORMAT_FP64, last = given ? f : (enum format)(FORMAT_COUNT - 1);
+    for (enum format i = first; i <= last; i++) {
+        if (!decimal_place(s->problem, i, &place[i], why))
             return false;
         if (given)
-            add_details(r, s->problem, f, &place);
+            add_details(r, s->problem, i, &place[i]);
         else
-            add_line(r, (enum format)i, &place);
-        add_json(list, (enum format)i, &place);
+            add_line(r, i, &place[i]);
+        add_json(list, i, &place[i]);
     }
+    add_picture(r, s->problem, place, first, last);
     return true;
 }
 
@@ -211,7 +266,7 @@ int cli_bits(int argc, char **argv)
     if (!cli_scenario(&s, COMMAND_BITS, argc, argv, &status))
         return status;
     report_new(&r, &s);
-    if (!report_check_outputs(&s, "json md csv", NULL, 0, &why) || !answer(&r, &s, &why) ||
+    if (!report_check_outputs(&s, "json md csv svg", NULL, 0, &why) || !answer(&r, &s, &why) ||
         !report_finish(&r, &why))
         status = cli_refused("bits", &why);
     report_free(&r);

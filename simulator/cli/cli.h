@@ -52,6 +52,11 @@ int cli_completion(const char *shell);
 /* Ends a page and its JSON: command and version, and in the JSON what is not established. */
 void cli_sign(struct report *r);
 
+/* Is figure `name` drawn, by --figure or because none is named?  And is what --figure names one of
+   `names`, "weights exponentials"? */
+bool cli_draws(const struct scenario *s, const char *name);
+bool cli_check_figure(const struct scenario *s, const char *names, struct message *why);
+
 /* What git called the source this was built from, or "". */
 const char *cli_revision(void);
 

@@ -7,6 +7,7 @@
 #include "reference/certified.h"
 #include "simulator/cli/cli.h"
 #include "simulator/cli/exact_gradient.h"
+#include "simulator/cli/exact_picture.h"
 #include "simulator/report.h"
 #include "simulator/scenario_parts.h"
 
@@ -155,11 +156,13 @@ static bool exact(const struct scenario *s, struct report *r, int *status, struc
 {
     struct scenario_input in;
     struct selection selection;
-    if (!report_check_outputs(s, "json md csv", NULL, 0, why) || !scenario_problem(s, &in, why))
+    if (!report_check_outputs(s, s->given[OPTION_DO] ? "json md csv" : "json md csv svg", NULL, 0, why) ||
+        !cli_check_figure(s, "weights exponentials", why) || !scenario_problem(s, &in, why))
         return false;
     bool ok = scenario_select(s, &in.problem, &selection, why);
     if (ok) {
-        ok = answer(r, s, &in, &selection, status, why) && report_finish(r, why);
+        ok = exact_picture(r, &in.problem, &selection, why) &&
+             answer(r, s, &in, &selection, status, why) && report_finish(r, why);
         selection_free(&selection);
     }
     scenario_input_free(&in);

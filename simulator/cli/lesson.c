@@ -59,7 +59,8 @@ static void list_lessons(struct report *r)
     report_text(r, "\n");
     for (int route = 0; route < ROUTE_COUNT; route++)
         report_text(r, " %c  %-11s %3d minutes  %s\n", route_name((enum route)route)[0],
-                    route_name((enum route)route), minutes[route], route_meaning((enum route)route));
+                    route_name((enum route)route), minutes[route],
+                    route_meaning((enum route)route));
     report_text(r, "\nread one: flashulp lesson 07\n");
 }
 
@@ -219,9 +220,11 @@ static bool describe_lesson(struct report *r, const struct lesson_info *lesson, 
         return refuse(why, "%.300s: %s", path, strerror(errno));
     add_lesson(r->json, lesson);
     json_string(r->json, "file", path);
-    report_text(r, "%s  %s, %d minutes\n%s\n", lesson->number, lesson->title, lesson->minutes, path);
+    report_text(r, "%s  %s, %d minutes\n%s\n", lesson->number, lesson->title, lesson->minutes,
+                path);
     report_row(r, "what\tcommand\tfile");
-    struct json *commands = json_list(r->json, "commands"), *pictures = json_list(r->json, "pictures");
+    struct json *commands = json_list(r->json, "commands"),
+                *pictures = json_list(r->json, "pictures");
     while (fgets(line, sizeof line, text) != NULL) {
         words = marked_words(line);
         if (words == NULL || strcmp(words, "end") == 0)
@@ -231,11 +234,13 @@ static bool describe_lesson(struct report *r, const struct lesson_info *lesson, 
             report_row(r, "output\tflashulp %s\t", words);
             continue;
         }
-        char below[LINE], *file = fgets(below, sizeof below, text) ? picture_parts(below, &shows) : NULL;
+        char below[LINE],
+            *file = fgets(below, sizeof below, text) ? picture_parts(below, &shows) : NULL;
         struct json *picture = json_object(pictures, NULL);
         json_string(picture, "command", words + strlen(PICTURE));
         json_string(picture, "file", file != NULL ? file : "");
-        report_row(r, "picture\tflashulp %s\t%s", words + strlen(PICTURE), file != NULL ? file : "");
+        report_row(r, "picture\tflashulp %s\t%s", words + strlen(PICTURE),
+                   file != NULL ? file : "");
     }
     fclose(text);
     return report_finish(r, why);

@@ -209,7 +209,8 @@ int cli_plan(int argc, char **argv)
     report_new(&r, &s);
     page->report = &r;
     if (!read_request(page, &s, &why) ||
-        !report_check_outputs(&s, "json md csv html svg", NULL, 0, &why) || !answer(page, &why) ||
+        !report_check_outputs(&s, "json md csv html svg", NULL, 0, &why) ||
+        !cli_check_figure(&s, s.given[OPTION_SWEEP] ? "shares roofline waves sweep" : "shares roofline waves", &why) || !answer(page, &why) ||
         !report_finish(&r, &why))
         status = cli_refused("plan", &why);
     report_free(&r);

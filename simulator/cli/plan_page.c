@@ -88,10 +88,12 @@ static void add_waves(const struct plan_page *page)
     for (int n = 0; n < w->pieces; n++)
         end = fmax(end, w->piece[n].last);
     char *letters = letters_of(w, end), *caption = NULL;
-    text_append(&caption, "%s: thread blocks of the first %d SMs over time, in %s",
-                page->device[0].name, w->sms, c->timed ? "ns if everything overlaps" : "cells");
+    text_append(&caption, "%s: thread blocks of the first %d SMs over time, dark and light by the "
+                "block's number", page->device[0].name, w->sms);
     struct page_block *strips =
-        page_strips(page->report->page, llround(end * unit), letters, caption);
+        page_strips(page->report->page, llround(end * unit),
+                    c->timed ? "time, ns if everything overlaps" : "time, cells", letters,
+                    caption);
     for (int strip = 0; strip < w->slots * w->sms; strip++) {
         page_strip(strips, w->slots > 1 ? "SM %d, slot %d" : "SM %d", strip / w->slots,
                    strip % w->slots);
@@ -162,8 +164,10 @@ void plan_report_page(struct plan_page *page)
     r->page = page_new("flashulp plan");
     plan_headline(page, &headline);
     page_headline(r->page, "%s", headline);
-    add_rooflines(page);
-    if (page->cost[0].per_sm > 0)
+    plan_figures(page);
+    if (cli_draws(r->scenario, "roofline"))
+        add_rooflines(page);
+    if (page->cost[0].per_sm > 0 && cli_draws(r->scenario, "waves"))
         add_waves(page);
     text_append(&columns, "%.*s", (int)(rows - r->table - 1), r->table);
     page_rows(page_table(r->page, columns), rows);

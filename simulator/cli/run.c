@@ -384,7 +384,7 @@ static bool run(struct finished *x, struct report *r, struct message *why)
         if (s->given[OPTION_OUT] || s->given[OPTION_LSE])
             return refuse(
                 why, "--algorithm all has no one output: name an algorithm for --out and --lse");
-        return report_check_outputs(s, "json md csv", NULL, 0, why) && run_all(s, r, why);
+        return report_check_outputs(s, "json md csv svg", NULL, 0, why) && run_all(s, r, why);
     }
     if (!report_check_outputs(s, "json md csv safetensors", files, 2, why) ||
         !scenario_problem(s, &x->input, why))

@@ -3,6 +3,7 @@
    Two questions, two answers.  How far is the algorithm in this policy from the certified result?
    And is it attention at all?  For the second every site is made exact (double arithmetic), so that
    what is left is not rounding. */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -157,6 +158,33 @@ static void say(struct report *r, const struct contest *x)
                         algorithm_info((enum algorithm)a)->name, fault_name(FAULT_NO_TAIL_MASK));
 }
 
+/* The worst errors, a row for each listing; one whose error is not finite has no mark. */
+static void add_figure(struct report *r, const struct contest *x)
+{
+    const char *format = format_info(out_format(x))->name;
+    char *axis = NULL, *caption = NULL;
+    text_append(&axis, "largest error of an output, in roundoffs of %s", format);
+    text_append(&caption, "%s, policy %s: how far each listing is from the certified result", x->input.name,
+                x->simulation[0].policy.name);
+    struct page_block *chart = page_chart(report_picture(r), axis, true, caption);
+    page_chart_key(chart, PAGE_DOT, "attention, if nothing were rounded");
+    page_chart_key(chart, PAGE_CROSS, "another function, even in exact arithmetic");
+    page_chart_limit(chart, 1, "a correct rounding, where nothing cancels");
+    for (int a = 0; a < ALGORITHM_COUNT; a++) {
+        const struct error_summary *e = &x->verdict[a].ulps;
+        double worst = x->verdict[a].max_roundoffs;
+        char note[64];
+        snprintf(note, sizeof note, "%.1f %% rounded right",
+                 e->elements ? 100.0 * (double)e->correctly_rounded / (double)e->elements : 100);
+        page_chart_row(chart, note, "%s", algorithm_info((enum algorithm)a)->name);
+        if (isfinite(worst) && worst > 0)
+            page_chart_mark(chart, is_attention(&x->exact_verdict[a]) ? PAGE_DOT : PAGE_CROSS,
+                            worst, worst, "%.4g roundoffs", worst);
+    }
+    free(axis);
+    free(caption);
+}
+
 bool run_all(const struct scenario *s, struct report *r, struct message *why)
 {
     struct contest *x = calloc(1, sizeof *x);
@@ -167,8 +195,10 @@ bool run_all(const struct scenario *s, struct report *r, struct message *why)
     for (int a = 0; ok && a < ALGORITHM_COUNT; a++)
         ok = run_both(x, s, (enum algorithm)a, why);
     ok = ok && judge(x, why);
-    if (ok)
+    if (ok) {
         say(r, x);
+        add_figure(r, x);
+    }
     for (int a = 0; a < ALGORITHM_COUNT; a++) {
         result_free(&x->rounded[a]);
         result_free(&x->exact[a]);

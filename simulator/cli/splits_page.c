@@ -16,7 +16,12 @@ static void add_strip(struct page_block *strips, const struct splits_page *page,
     int64_t length = page->request->launch.longest;
     struct token_range range;
     int drawn = 0;
-    page_strip(strips, "%s", page->request->device[d].name);
+    if (p->order == GROUPS_ROUND_ROBIN)
+        page_strip(strips, "%s: %d in turn", page->request->device[d].name,
+                   split_count(p, length));
+    else
+        page_strip(strips, "%s: %d x %" PRId64, page->request->device[d].name,
+                   split_count(p, length), split_blocks(p, length) * p->block_tokens);
     for (int i = 0; i < split_count(p, length) && drawn < MOST_PIECES; i++)
         for (int64_t n = 0; split_range(p, length, i, n, &range) && drawn < MOST_PIECES; n++) {
             page_piece(strips, range.first, range.last, i % 2 == 0,
@@ -33,8 +38,8 @@ static void add_figure(const struct splits_page *page)
     char *letters = NULL;
     splits_picture(page, &letters);
     struct page_block *strips =
-        page_strips(page->report->page, page->request->launch.longest, letters,
-                    "the sequence's tokens; neighbouring groups are dark and light");
+        page_strips(page->report->page, page->request->launch.longest, "token", letters,
+                    "which tokens are one group: neighbouring groups are dark and light");
     for (int d = 0; d < page->request->devices; d++)
         add_strip(strips, page, d);
     free(letters);

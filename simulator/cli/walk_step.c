@@ -207,18 +207,6 @@ static void list_all(const struct listing *to)
         }
 }
 
-/* Is a file with that ending among the -o? */
-static bool file_wanted(const struct scenario *s, const char *ending)
-{
-    char *path;
-    bool wanted = false;
-    for (int n = 0; (path = report_output(s, n)) != NULL; n++) {
-        wanted = wanted || ends_with(path, ending);
-        free(path);
-    }
-    return wanted;
-}
-
 void list_steps(struct report *r, const struct walk *w, bool changed)
 {
     struct listing to = {.w = w, .changed = changed};
@@ -228,9 +216,9 @@ void list_steps(struct report *r, const struct walk *w, bool changed)
     json_string(r->json, "drift_format", format_info(w->format)->name);
     json_whole(r->json, "row", w->row);
     json_whole(r->json, "head", w->head.head);
-    if (r->scenario->given[OPTION_JSON] || file_wanted(r->scenario, ".json"))
+    if (r->scenario->given[OPTION_JSON] || report_wants(r->scenario, ".json"))
         to.steps = json_list(r->json, "steps");
-    if (file_wanted(r->scenario, ".csv") && (to.rows = open_memstream(&r->table, &size)) == NULL)
+    if (report_wants(r->scenario, ".csv") && (to.rows = open_memstream(&r->table, &size)) == NULL)
         abort();
     if (to.rows != NULL)
         fprintf(to.rows, "n\tstep\ttile\ttensor\tequation\tcolumn\tvalue\texact\tdrift\tarticle%s\n",
