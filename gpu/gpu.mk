@@ -12,11 +12,16 @@ no-gpu: ; @echo "skipped: CUDA kernels on the emulator need a C++ compiler: apt-
 else
 all: $(B)/flashulp-gpu
 endif
+# The program for GPUs takes minutes to build: not part of `all`, which says so.
+.PHONY: gpu-said
+all: gpu-said
+gpu-said: ; @[ -x $(B)/flashulp-gpu-device ] || gpu/device.sh say
 
 $(B)/libemulator.a: $(EMU_OBJ)
 
-# A kernel for the emulator: plainly, and with every access reported to the detector.
-KERNEL    = $(CXX) -x c++ -std=c++17 -O2 -ffp-contract=off -fno-math-errno -fno-exceptions -fno-rtti -fstack-clash-protection -fPIC -Wall -Wextra -Wno-unknown-pragmas -DFLASHULP_EMULATED -I. -MMD -MP -c -o $@ $<
+# A kernel for the emulator: plainly, and with every access reported to the detector.  Its lines are
+# named from the repository's folder, whichever that is: a compiler's cache may serve several.
+KERNEL    = $(CXX) -x c++ -std=c++17 -O2 -ffp-contract=off -fno-math-errno -fno-exceptions -fno-rtti -fstack-clash-protection -ffile-prefix-map=$(CURDIR)=. -fPIC -Wall -Wextra -Wno-unknown-pragmas -DFLASHULP_EMULATED -I. -MMD -MP -c -o $@ $<
 $(B)/%.emulated.o: %.cu $(B)/FLAGS.setting
 	@mkdir -p $(@D)
 	$(KERNEL) $(CFLAGS)

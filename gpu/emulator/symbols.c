@@ -55,7 +55,7 @@ static bool find_program(struct search *s)
 }
 #endif
 
-/* A copy that stays, one for each name; without the working folder in front. */
+/* A copy that stays, one for each name; without the working folder, or "./", in front. */
 static const char *kept_name(const char *name)
 {
     static char **names;
@@ -64,6 +64,7 @@ static const char *kept_name(const char *name)
     size_t length = getcwd(folder, sizeof folder) != NULL ? strlen(folder) : 0;
     if (length > 0 && strncmp(name, folder, length) == 0 && name[length] == '/')
         name += length + 1;
+    name += strncmp(name, "./", 2) == 0 ? 2 : 0;
     for (int i = 0; i < count; i++)
         if (strcmp(names[i], name) == 0)
             return names[i];
