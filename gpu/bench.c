@@ -137,9 +137,9 @@ int verb_bench(int argc, char **argv)
         return gpu_refused("bench", &why);
     printf("on %s\n", target_name());
     if (emulated)
-        printf("no GPU was asked: these are times of a CPU that plays one.  On a GPU: TFLOP/s, and "
-               "the\n"
-               "share of what mma.sync does out of registers\n");
+        printf("no GPU was asked: these are times of a CPU that plays one.  On a GPU: TFLOP/s,\n"
+               "and the share of what mma.sync does out of registers\nexp hw: %s\n",
+               gpu_exp_meaning(true));
     else
         printf("mma.sync m16n8k16 out of registers: %.4g TFLOP/s; %% is the share of that\n",
                1e-12 * peak);

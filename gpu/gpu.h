@@ -27,5 +27,8 @@ struct gpu_words {
     int count;
 };
 bool gpu_words_read(struct gpu_words *w, int argc, char **argv, struct message *why);
+/* By what weights are made, in a word ("poly", "hw", "stand-in") and in a sentence. */
+const char *gpu_exp_word(bool hw);
+const char *gpu_exp_meaning(bool hw);
 
 #endif

@@ -127,6 +127,9 @@ static bool run(const struct gpu_words *w, struct report *r, bool *equal, struct
                     format_info(p.input.input_format)->name);
         report_text(r, "%s on %s, sums %s\n", gpu_kernel_info(w->kernel)->name, target_name(),
                     w->unit != NULL ? w->unit : "in fp32 chains");
+        if (w->target.hw)
+            report_text(r, "%s\n", gpu_exp_meaning(true));
+        json_string(r->json, "exp", gpu_exp_word(w->target.hw));
         json_string(r->json, "kernel", gpu_kernel_info(w->kernel)->name);
         json_string(r->json, "target", target_name());
         json_truth(r->json, "emulator", target_is_emulator());
@@ -135,7 +138,8 @@ static bool run(const struct gpu_words *w, struct report *r, bool *equal, struct
         json_real(r->json, "seconds", o.seconds);
         add_shape(r, x);
         add_numbers(r, &p, &o);
-        report_text(r, "digest %s   %.3f s\nits pair   ", digest, o.seconds);
+        report_text(r, "digest %s   %.3f s\n%s", digest, o.seconds,
+                    w->target.hw ? "no pair; with --exp poly it is\n           " : "its pair   ");
         text_wrapped(&r->text, 11, 11, command);
         free(command);
         ok = write_outputs(&p, &o, why) && (!w->pair || add_pair(r, &p, &o, equal, why));

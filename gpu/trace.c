@@ -110,6 +110,9 @@ static bool trace(const struct gpu_words *w, const struct output *to, struct rep
     target_count(&c);
     if (ok)
         add_counts(r, &p, &c, gpu_digest(&p, &o));
+    if (ok && t.hw)
+        report_text(r, "%s\n", gpu_exp_meaning(true));
+    json_string(r->json, "exp", gpu_exp_word(t.hw));
     if (ok && to->path != NULL) {
         uint64_t kept = c.accesses < MOST_ACCESSES ? c.accesses : MOST_ACCESSES;
         add_count(r, "accesses", "accesses by lanes", c.accesses);

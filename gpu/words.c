@@ -44,6 +44,18 @@ static bool read_unit(const char *word, const char **unit, struct message *why)
                   word);
 }
 
+const char *gpu_exp_word(bool hw)
+{
+    return !hw ? "poly" : target_is_emulator() ? "stand-in" : "hw";
+}
+
+const char *gpu_exp_meaning(bool hw)
+{
+    return !hw                    ? "weights by fmaf alone, the same bits everywhere"
+           : target_is_emulator() ? "weights by exp2f of C, a stand-in for ex2.approx: no GPU's bits"
+                                  : "weights by ex2.approx, whose bits are this GPU's own";
+}
+
 /* One option with a value; false, without a sentence in why->text, when it is none of ours. */
 static bool take_value(struct gpu_words *w, const char *word, const char *value,
                        struct message *why)

@@ -68,7 +68,28 @@ matches 'trace: every access, written' '^    of them written +[1-9]' "$said"
 matches 'trace: as a trace' '^ULPTRACE' "$said"
 said=$("$gpu" trace $problem 1,1,1,64,64,64 -o lanes.png 2>&1)
 matches 'trace: no picture of lanes' 'lanes.png: what lanes did is written as a .trace$' "$said"
-matches 'bench says that no GPU was asked' '^no GPU was asked' "$(timeout 60 "$gpu" bench 2>&1 | head -n 3)"
+said=$(timeout 60 "$gpu" bench 2>&1)
+matches 'bench says that no GPU was asked' '^no GPU was asked' "$said"
+standin="weights by exp2f of C, a stand-in for ex2.approx: no GPU's bits"
+matches 'bench says what hw is here' "^exp hw: $standin$" "$said"
+said=$("$gpu" run --exp hw $problem 1,1,1,8,8,32)
+matches 'run says what hw is here' "^$standin$" "$said"
+matches 'run with hw has no pair' '^no pair; with --exp poly it is$' "$said"
+matches 'trace says what hw is here' "^$standin$" "$("$gpu" trace --exp hw $problem 1,1,1,8,8,32)"
+for exp in poly=poly hw=stand-in; do
+    matches "JSON of run --exp ${exp%=*}" "\"exp\":.\"${exp#*=}\"" "$("$gpu" run --exp ${exp%=*} --json $problem 1,1,1,8,8,32)"
+done
+
+# What make says of the program for GPUs; kernels for the emulator name no folder of this machine.
+mkdir "$folder/bin"
+for word in sh sed tr dirname mkdir; do ln -s "$(command -v $word)" "$folder/bin/$word"; done
+same 'without nvcc it is said' "$(PATH=$folder/bin gpu/device.sh say 2>&1)" \
+    'skipped: CUDA kernels for GPUs need nvcc, of the CUDA toolkit; the emulator runs them'
+printf '#!/bin/sh\necho compute_80\necho compute_90\n' >"$folder/bin/nvcc" && chmod +x "$folder/bin/nvcc"
+same 'with an nvcc that knows two of three' "$(PATH=$folder/bin ARCHS='75 80 90' gpu/device.sh say 2>&1)" \
+    'gpu: this nvcc does not know sm_75: left out
+not built yet: CUDA kernels for GPUs; make gpu compiles them for sm_80 sm_90 (7 minutes)'
+same 'emulated kernels name no folder' "$(grep -l "$PWD" "$build"/gpu/kernels/*.emulated.o "$build"/gpu/kernels/*.checked.o)" ''
 
 "$gpu" run --kernel fa2-bwd $problem 1,2,1,40,50,32 --do random:5 --out "$folder/o.npy" --lse "$folder/l.npy" --dq "$folder/dq.npy" --dk "$folder/dk.npy" --dv "$folder/dv.npy" >/dev/null
 "$build/flashulp" run $problem 1,2,1,40,50,32 --do random:5 --tile 64,64 --order ROW_SUM=lanes:quad:2,1 --special poly \
