@@ -59,4 +59,14 @@ void bound_budgets(const struct head *h, int64_t r, const struct rounding_budget
 double bound_lse(const struct head *h, int64_t r, const struct rounding_budget *budget,
                  enum format f);
 
+/* |got - gradient| of one key head (certified_gradients.h: a group of G query heads), stored in f:
+   dQ (G, Nq, D), dK and dV (Nk, D).  FlashAttention-2's backward pass, from an O and an L that
+   forward stored under the same budget, in f and in fp32; P and dS rounded as the budget's weights
+   are; dQ's tiles added in any order, in any number of copies.  No softcap.  Infinite where
+   something overflows or nothing is known; 0 where nothing is added up.  Proved in
+   bounds_gradient.c. */
+void bound_gradients(const struct problem *p, int64_t group, const struct tensor *dO,
+                     const struct rounding_budget *budget, enum format f, double *dQ, double *dK,
+                     double *dV);
+
 #endif

@@ -15,13 +15,13 @@
    longer because tiles are padded: one more a tile.
    The LSE is M + ln sum pi_j e^(eta_j) (1 + lambda_j) e^(LSE - M): it errs by the logarithm of what
    multiplies the sum, and by its own few operations on numbers of size R, bases included. */
-#include "reference/bounds.h"
-
 #include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 
-static const double U24 = 0x1p-24, SLACK = 1e-6;
+#include "reference/bounds_parts.h"
+
+static const double U24 = BOUND_U24, SLACK = BOUND_SLACK;
 
 struct rounding_budget rounding_budget_fp32(enum format weights, int64_t keys, int64_t tiles)
 {
@@ -36,15 +36,7 @@ struct rounding_budget rounding_budget_fp32(enum format weights, int64_t keys, i
     return b;
 }
 
-/* A row's visible keys and what they weigh. */
-struct weighed {
-    int64_t count;
-    int64_t *key;
-    double *x, *pi, *magnitude; /* score; e^(x - M), then divided by the sum; G_j */
-    double M, size;             /* the largest score; the largest |score| */
-};
-
-static void weigh(struct weighed *w, const struct head *h, int64_t r)
+void bound_weigh(struct weighed *w, const struct head *h, int64_t r)
 {
     const struct problem *p = h->problem;
     double scale = p->scale.value / sqrt((double)p->scale.root), sum = 0;
@@ -81,13 +73,12 @@ struct factors {
     double *apart, *value, *output, below;
 };
 
-static double gamma_of(double k)
+double bound_gamma(double k)
 {
     return k * U24 < 1 ? k * U24 / (1 - k * U24) : INFINITY;
 }
 
-/* Relative error of a sum of `terms` by the budget's steps, `more` steps to spare. */
-static double sum_error(const struct rounding_budget *b, int64_t terms, int64_t more)
+double bound_sum(const struct rounding_budget *b, int64_t terms, int64_t more)
 {
     double steps = ceil((double)terms / b->step_terms) + (double)more;
     return expm1(steps * log1p(b->step));
@@ -96,16 +87,16 @@ static double sum_error(const struct rounding_budget *b, int64_t terms, int64_t 
 static void set_factors(struct factors *f, const struct weighed *w, const struct head *h,
                         const struct rounding_budget *b)
 {
-    double score = sum_error(b, h->D, 1) + gamma_of(4), worst = 0;
+    double score = bound_sum(b, h->D, 1) + bound_gamma(4), worst = 0;
     double reach = w->size + log((double)w->count + 1), few = (double)(b->tiles + b->groups + 4);
     double softcap = h->problem->softcap > 0 ? 5 * U24 + 2 * b->special : 0;
-    double plain = gamma_of(4.0 * (double)b->tiles + (double)b->groups + 8) + 4 * b->special;
+    double plain = bound_gamma(4.0 * (double)b->tiles + (double)b->groups + 8) + 4 * b->special;
     double merge = b->groups > 1 ? 8 * U24 * reach + 2 * b->special * reach : 0;
-    double numerator = (1 + b->weight) * (1 + b->partial) * (1 + sum_error(b, b->keys, b->tiles)) *
+    double numerator = (1 + b->weight) * (1 + b->partial) * (1 + bound_sum(b, b->keys, b->tiles)) *
                        (1 + plain) * exp(merge);
     double denominator = (1 + (b->sums_rounded ? b->weight : 0)) *
-                         (1 + sum_error(b, b->sums_rounded ? b->keys : 0, 0)) *
-                         (1 + gamma_of((double)b->keys)) * (1 + plain) * exp(merge);
+                         (1 + bound_sum(b, b->sums_rounded ? b->keys : 0, 0)) *
+                         (1 + bound_gamma((double)b->keys)) * (1 + plain) * exp(merge);
     for (int64_t j = 0; j < w->count; j++)
         worst = fmax(worst, score * w->magnitude[j] + (b->score + softcap) * fabs(w->x[j]));
     f->below = 0;
@@ -183,7 +174,7 @@ double bound_lse(const struct head *h, int64_t r, const struct rounding_budget *
                         .magnitude = room + 2 * keys};
     struct factors x = {room + 3 * keys, room + 4 * keys, room + 5 * keys, 0};
     assert(room != NULL && w.key != NULL);
-    weigh(&w, h, r);
+    bound_weigh(&w, h, r);
     if (w.count > 0) {
         set_factors(&x, &w, h, budget);
         for (int64_t j = 0; j < w.count; j++) {
@@ -215,7 +206,7 @@ void bound_budgets(const struct head *h, int64_t r, const struct rounding_budget
     struct columns s = {columns,         columns + D,     columns + 2 * D, columns + 3 * D,
                         columns + 4 * D, columns + 5 * D, columns + 6 * D};
     assert(room != NULL && w.key != NULL);
-    weigh(&w, h, r);
+    bound_weigh(&w, h, r);
     first_pass(&s, &w, h);
     for (int k = 0; k < count; k++) {
         for (int64_t d = 0; d < h->D; d++)

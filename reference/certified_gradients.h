@@ -9,9 +9,9 @@
 #define FLASHULP_CERTIFIED_GRADIENTS_H
 
 #include "reference/certified.h"
+#include "reference/truth.h"
 
 enum { CERTIFIED_GRADIENT_BITS = 4096 };
-enum gradient { GRADIENT_Q, GRADIENT_K, GRADIENT_V };
 
 /* One key head of one sequence: the group of query heads that problem_head's units group * G ..
    group * G + G - 1 are, G = Hq / Hkv.  p and dO must stay. */

@@ -182,6 +182,8 @@ static void take_query(struct exact_gradients *g, const struct head *h, int64_t 
         mpfr_mul(size, size, scale, MPFR_RNDN);
         mpfr_abs(size, size, MPFR_RNDN);
         for (int64_t d = 0; d < g->D; d++) {
+            if (g->columns != NULL && !g->columns[d])
+                continue;
             take_term(g->dQ[at_q + d], g->dQ_size[at_q + d], x->dS[c], size, x->k[d]);
             take_term(g->dK[at_k + d], g->dK_size[at_k + d], x->dS[c], size, x->q[d]);
             take_term(g->dV[at_k + d], g->dV_size[at_k + d], P, P, x->dO[d]);

@@ -20,6 +20,7 @@ struct exact_gradients {
     mpfr_prec_t precision;
     mpfr_t *dQ, *dK, *dV; /* heads x Nq x D, Nk x D, Nk x D; of more bits than `precision` */
     mpfr_t *dQ_size, *dK_size, *dV_size; /* to about 50 bits */
+    const bool *columns;                 /* of D: which are asked for; NULL: all */
 };
 
 /* Zeros, for the `heads` query heads of a group that have this head's lengths. */

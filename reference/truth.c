@@ -1,9 +1,12 @@
 /* truth.c: see truth.h.  Values are taken to 160 bits and split in two. */
 #include "reference/truth.h"
 
+#include <assert.h>
 #include <math.h>
+#include <stdlib.h>
 
 #include "reference/certified.h"
+#include "reference/exact_gradients.h"
 
 static struct truth split(const mpfr_t x)
 {
@@ -53,6 +56,31 @@ char *truth_digits(const struct head *h, int64_t r, int64_t d, int digits)
     char *text = certified_digits(row, d, digits, NULL);
     certified_row_free(row);
     return text;
+}
+
+void truth_gradients(const struct problem *p, int64_t group, const struct tensor *dO,
+                     const struct gradient_place *at, int count, struct truth *truth)
+{
+    struct exact_gradients g;
+    int64_t heads = p->Hq / p->Hkv;
+    struct head h = problem_head(p, group * heads);
+    bool *columns = calloc((size_t)h.D + 1, sizeof *columns);
+    assert(columns != NULL);
+    for (int i = 0; i < count; i++)
+        columns[at[i].d] = true;
+    exact_gradients_new(&g, &h, heads, 160);
+    g.columns = columns;
+    for (int64_t n = 0; n < heads; n++) {
+        h = problem_head(p, group * heads + n);
+        exact_gradients_add(&g, &h, dO);
+    }
+    for (int i = 0; i < count; i++) {
+        int64_t row = at[i].which == GRADIENT_Q ? at[i].head * h.Nq + at[i].row : at[i].row;
+        mpfr_t *const from[] = {g.dQ, g.dK, g.dV};
+        truth[i] = split(from[at[i].which][row * h.D + at[i].d]);
+    }
+    exact_gradients_free(&g);
+    free(columns);
 }
 
 double truth_error(const struct truth *t, double x)

@@ -19,6 +19,17 @@ void truth_lse(const struct head *h, int64_t r, enum format f, struct truth *tru
 /* The value of column d to `digits` significant digits, each of them certified; malloc'ed. */
 char *truth_digits(const struct head *h, int64_t r, int64_t d, int digits);
 
+/* Elements of the gradients of one key head, the group of query heads of certified_gradients.h:
+   [row][d] of `which`, of dQ of the group's query head number `head`.  Within 2^-160 of the size of
+   what is summed (exact_gradients.h): where terms cancel that is less than 2^-106 of the value. */
+enum gradient { GRADIENT_Q, GRADIENT_K, GRADIENT_V };
+struct gradient_place {
+    enum gradient which;
+    int64_t head, row, d;
+};
+void truth_gradients(const struct problem *p, int64_t group, const struct tensor *dO,
+                     const struct gradient_place *at, int count, struct truth *truth);
+
 /* (x - true value) in the true value's own numbers: 0 for equal infinities and two NaN, NaN when of
    different kind. */
 double truth_error(const struct truth *t, double x);
