@@ -54,6 +54,12 @@ void gpu_output_free(struct gpu_output *o);
 /* FNV-1a-64 as `flashulp run` prints it: O and LSE; with gradients, of dQ, dK, dV. */
 uint64_t gpu_digest(const struct gpu_pair *p, const struct gpu_output *o);
 
+/* The largest |error| against the certified result, in a few rows and columns of every head, as a
+   share of the proved bound: of O for any kernel with 16-bit weights, and of dQ, dK and dV.  Above
+   1: outside. */
+double gpu_certified_outputs(const struct gpu_pair *p, const struct gpu_output *o);
+double gpu_certified_gradients(const struct gpu_pair *p, const struct gpu_output *o);
+
 /* How many numbers differ, and where the first: "O[0,1,3,17] 0x3F81, want 0x3F80". */
 struct gpu_difference {
     int64_t count;

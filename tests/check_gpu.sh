@@ -15,6 +15,8 @@ said=$("$gpu" check $level 2>&1)
 same 'check passes' $? 0
 [ "$(printf '%s\n' "$said" | grep -c FAILED)" -eq 0 ] || wrong 'no kernel fails' "$said"
 matches 'it says that it is the emulator' '^on the emulator: a CPU, no GPU$' "$said"
+matches 'how near the certified result' \
+    '^the certified result: outputs within 0\.[0-9]+ of the proved bound, gradients within 0\.[0-9]+$' "$said"
 matches 'its last line' '^[1-9][0-9]* passed, 0 failed, 0 skipped$' "$(printf '%s\n' "$said" | tail -n 1)"
 printf '%s\n' "$said" | tail -n 1 | sed 's/^/# note CUDA kernels on the emulator: /'
 for kernel in $(sed -n 's/^GPU_KERNEL([A-Z_0-9]*, "\([^"]*\)".*/\1/p' gpu/kernels.def); do
