@@ -243,12 +243,44 @@ static void keep_forward(const struct gpu_pair *p, const struct result *r, struc
         o->lse[i] = (uint32_t)format_encode(FORMAT_FP32, r->lse[i]);
 }
 
-bool gpu_run_pair(const struct gpu_pair *p, struct gpu_output *o, struct message *why)
+/* Of every unit the key tiles in the order in which the kernel's blocks (key tile, head, batch)
+   run; malloc'ed.  NULL where that is ascending, or not known. */
+static int *arrivals(const struct gpu_pair *p, const struct target_settings *t,
+                     struct message *why)
+{
+    const struct problem *x = &p->input.problem;
+    uint64_t tiles = (uint64_t)((x->Nk + KEY_TILE(x->D) - 1) / KEY_TILE(x->D));
+    uint64_t units = (uint64_t)(x->B * x->Hq), blocks = tiles * units;
+    uint64_t *number = malloc((blocks + 1) * sizeof *number);
+    int *order = malloc((blocks + 1) * sizeof *order), *met = calloc(units + 1, sizeof *met);
+    if (number == NULL || order == NULL || met == NULL)
+        abort();
+    bool known = tiles > 1 && target_configure(t, why) && target_block_order(blocks, number);
+    bool ascending = true;
+    for (uint64_t n = 0; known && n < blocks; n++) {
+        uint64_t unit = number[n] / tiles, tile = number[n] % tiles;
+        ascending = ascending && tile == (uint64_t)met[unit];
+        order[unit * tiles + (uint64_t)met[unit]++] = (int)tile;
+    }
+    free(number);
+    free(met);
+    if (known && !ascending)
+        return order;
+    free(order);
+    return NULL;
+}
+
+bool gpu_run_pair(const struct gpu_pair *p, const struct target_settings *t, struct gpu_output *o,
+                  struct message *why)
 {
     struct gradients g;
     struct result r;
+    struct simulation s = p->simulation;
     double start = seconds_now();
     sizes(p, o);
+    int *order = gpu_kernel_info(p->kernel)->flags & GPU_ATOMIC ? arrivals(p, t, why) : NULL;
+    s.choices.dq_drawn = order != NULL;
+    s.choices.dq_given = order;
     if (!(gpu_kernel_info(p->kernel)->flags & GPU_BACKWARD)) {
         if (!simulate(&p->input.problem, &p->simulation, &r, why))
             return false;
@@ -257,7 +289,9 @@ bool gpu_run_pair(const struct gpu_pair *p, struct gpu_output *o, struct message
         result_free(&r);
         return true;
     }
-    if (!simulate_gradients(&p->input.problem, &p->dO, &p->simulation, &g, why))
+    bool ok = simulate_gradients(&p->input.problem, &p->dO, &s, &g, why);
+    free(order);
+    if (!ok)
         return false;
     o->seconds = seconds_now() - start;
     keep_forward(p, &g.forward, o);

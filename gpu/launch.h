@@ -49,7 +49,12 @@ struct gpu_output {
 };
 bool gpu_run_kernel(const struct gpu_pair *p, const struct target_settings *t, struct gpu_output *o,
                     struct message *why);
-bool gpu_run_pair(const struct gpu_pair *p, struct gpu_output *o, struct message *why);
+/* dQ of atomic adds in the order of blocks that the emulator takes with t; ascending for a GPU, which
+   has its own. */
+bool gpu_run_pair(const struct gpu_pair *p, const struct target_settings *t, struct gpu_output *o,
+                  struct message *why);
+/* Is dQ left out of a comparison, because nobody knows the order in which it was added up? */
+bool gpu_order_unknown(const struct gpu_pair *p);
 void gpu_output_free(struct gpu_output *o);
 /* FNV-1a-64 as `flashulp run` prints it: O and LSE; with gradients, of dQ, dK, dV. */
 uint64_t gpu_digest(const struct gpu_pair *p, const struct gpu_output *o);
@@ -60,7 +65,7 @@ uint64_t gpu_digest(const struct gpu_pair *p, const struct gpu_output *o);
 double gpu_certified_outputs(const struct gpu_pair *p, const struct gpu_output *o);
 double gpu_certified_gradients(const struct gpu_pair *p, const struct gpu_output *o);
 
-/* How many numbers differ, and where the first: "O[0,1,3,17] 0x3F81, want 0x3F80". */
+/* How many numbers differ (dQ apart, where its order is unknown), and where the first: "O[0,1,3,17] 0x3F81, want 0x3F80". */
 struct gpu_difference {
     int64_t count;
     char first[128];

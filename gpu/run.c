@@ -50,16 +50,17 @@ static char *pair_command(const struct gpu_pair *p)
 }
 
 /* Runs the pair; true when every bit agrees. */
-static bool add_pair(struct report *r, const struct gpu_pair *p, const struct gpu_output *got,
-                     bool *equal, struct message *why)
+static bool add_pair(struct report *r, const struct gpu_pair *p, const struct target_settings *t,
+                     const struct gpu_output *got, bool *equal, struct message *why)
 {
     struct gpu_output want;
-    if (!gpu_run_pair(p, &want, why))
+    if (!gpu_run_pair(p, t, &want, why))
         return false;
     struct gpu_difference d = gpu_compare(p, got, &want);
     *equal = d.count == 0;
     if (*equal)
-        report_text(r, "pair       every bit agrees\n");
+        report_text(r, "pair       every bit agrees%s\n",
+                    gpu_order_unknown(p) ? ", dQ's left out: a GPU adds in its own order" : "");
     else
         report_text(r, "pair       %lld numbers differ: %s\n", (long long)d.count, d.first);
     json_truth(r->json, "equal", *equal);
@@ -107,6 +108,27 @@ static bool write_outputs(const struct gpu_pair *p, const struct gpu_output *o, 
     return true;
 }
 
+/* What ran on what, and how; atomic adds in another order than the pair's words have. */
+static void add_header(struct report *r, const struct gpu_words *w, const struct gpu_pair *p)
+{
+    const struct problem *x = &p->input.problem;
+    enum schedule s = w->target.schedule;
+    bool reordered = s == SCHEDULE_LATE || s == SCHEDULE_RANDOM || !target_is_emulator();
+    report_text(r, "%s   q %lld,%lld,%lld,%lld   k v %lld,%lld,%lld,%lld   %s\n", p->input.name,
+                (long long)x->B, (long long)x->Hq, (long long)x->Nq, (long long)x->D,
+                (long long)x->B, (long long)x->Hkv, (long long)x->Nk, (long long)x->D,
+                format_info(p->input.input_format)->name);
+    report_text(r, "%s on %s, sums %s\n", gpu_kernel_info(w->kernel)->name, target_name(),
+                w->unit != NULL ? w->unit : "in fp32 chains");
+    if (gpu_kernel_info(w->kernel)->flags & GPU_ATOMIC && reordered)
+        report_text(r, "dQ is added up in the order of blocks of %s,\n"
+                       "%sthe words below are for ascending ones\n",
+                    target_is_emulator() ? "this schedule" : "this GPU",
+                    target_is_emulator() && w->pair ? "by the pair too; " : "");
+    if (w->target.hw)
+        report_text(r, "%s\n", gpu_exp_meaning(true));
+}
+
 static bool run(const struct gpu_words *w, struct report *r, bool *equal, struct message *why)
 {
     struct gpu_pair p;
@@ -119,16 +141,8 @@ static bool run(const struct gpu_words *w, struct report *r, bool *equal, struct
               gpu_run_kernel(&p, &w->target, &o, why);
     if (ok) {
         char *command = pair_command(&p);
-        const struct problem *x = &p.input.problem;
         snprintf(digest, sizeof digest, "%016" PRIx64, gpu_digest(&p, &o));
-        report_text(r, "%s   q %lld,%lld,%lld,%lld   k v %lld,%lld,%lld,%lld   %s\n", p.input.name,
-                    (long long)x->B, (long long)x->Hq, (long long)x->Nq, (long long)x->D,
-                    (long long)x->B, (long long)x->Hkv, (long long)x->Nk, (long long)x->D,
-                    format_info(p.input.input_format)->name);
-        report_text(r, "%s on %s, sums %s\n", gpu_kernel_info(w->kernel)->name, target_name(),
-                    w->unit != NULL ? w->unit : "in fp32 chains");
-        if (w->target.hw)
-            report_text(r, "%s\n", gpu_exp_meaning(true));
+        add_header(r, w, &p);
         json_string(r->json, "exp", gpu_exp_word(w->target.hw));
         json_string(r->json, "kernel", gpu_kernel_info(w->kernel)->name);
         json_string(r->json, "target", target_name());
@@ -136,13 +150,14 @@ static bool run(const struct gpu_words *w, struct report *r, bool *equal, struct
         json_string(r->json, "pair", command);
         json_string(r->json, "digest", digest);
         json_real(r->json, "seconds", o.seconds);
-        add_shape(r, x);
+        add_shape(r, &p.input.problem);
         add_numbers(r, &p, &o);
         report_text(r, "digest %s   %.3f s\n%s", digest, o.seconds,
                     w->target.hw ? "no pair; with --exp poly it is\n           " : "its pair   ");
         text_wrapped(&r->text, 11, 11, command);
         free(command);
-        ok = write_outputs(&p, &o, why) && (!w->pair || add_pair(r, &p, &o, equal, why));
+        ok = write_outputs(&p, &o, why) &&
+             (!w->pair || add_pair(r, &p, &w->target, &o, equal, why));
     }
     gpu_output_free(&o);
     gpu_pair_free(&p);

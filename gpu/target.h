@@ -27,7 +27,6 @@ const char *schedule_name(enum schedule s);
 struct target_settings {
     enum schedule schedule;
     uint64_t seed;
-    bool blocks_ascend; /* whatever the schedule: for atomic adds */
     bool statistics;    /* count what ordinary accesses do, in watched kernels */
     size_t lanes;       /* accesses to keep for a trace, in watched kernels; 0: none */
     bool hw;            /* weights by the hardware's 2^x, not by special_poly.h */
@@ -53,6 +52,8 @@ const char *target_unit(void);
 /* Bytes of shared memory a block may have. */
 int target_shared_bytes(void);
 bool target_configure(const struct target_settings *s, struct message *why);
+/* The numbers of a launch's blocks in the order in which they run.  False: a GPU does not say. */
+bool target_block_order(uint64_t blocks, uint64_t *number);
 /* What the emulator counted since the last configuration; a GPU: zeros. */
 struct target_counters {
     uint64_t blocks, threads, switches, barriers, mma, ldmatrix, copies, atomics;

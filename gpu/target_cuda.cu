@@ -73,6 +73,12 @@ bool target_configure(const struct target_settings *s, struct message *why)
                   schedule_name(s->schedule));
 }
 
+bool target_block_order(uint64_t blocks, uint64_t *number)
+{
+    (void)blocks, (void)number;
+    return false;
+}
+
 bool target_finish(struct message *why)
 {
     cudaError_t status = cudaDeviceSynchronize();

@@ -60,14 +60,18 @@ bool target_configure(const struct target_settings *s, struct message *why)
         o.threads = o.blocks = EMULATOR_DESCENDING;
     if (s->schedule == SCHEDULE_RANDOM)
         o.threads = o.blocks = EMULATOR_RANDOM;
-    if (s->blocks_ascend)
-        o.blocks = EMULATOR_ASCENDING;
     snprintf(text, sizeof text, "mma@%s", s->unit != NULL ? s->unit : "");
     o.mma = s->unit != NULL ? mma_parse(text, why) : NULL;
     if (s->unit != NULL && o.mma == NULL)
         return false;
     emulator_configure(&o);
     emulator_reset();
+    return true;
+}
+
+bool target_block_order(uint64_t blocks, uint64_t *number)
+{
+    emulator_block_order(blocks, number);
     return true;
 }
 

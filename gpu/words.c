@@ -51,9 +51,10 @@ const char *gpu_exp_word(bool hw)
 
 const char *gpu_exp_meaning(bool hw)
 {
-    return !hw                    ? "weights by fmaf alone, the same bits everywhere"
-           : target_is_emulator() ? "weights by exp2f of C, a stand-in for ex2.approx: no GPU's bits"
-                                  : "weights by ex2.approx, whose bits are this GPU's own";
+    if (!hw)
+        return "weights by fmaf alone, the same bits everywhere";
+    return target_is_emulator() ? "weights by exp2f of C, a stand-in for ex2.approx: no GPU's bits"
+                                : "weights by ex2.approx, whose bits are this GPU's own";
 }
 
 /* One option with a value; false, without a sentence in why->text, when it is none of ours. */
@@ -123,6 +124,5 @@ bool gpu_words_read(struct gpu_words *w, int argc, char **argv, struct message *
                       "--accumulate is the emulator's: this GPU sums as its own tensor core does");
     w->unit = target_unit() != NULL ? target_unit() : w->unit;
     w->target.unit = w->unit;
-    w->target.blocks_ascend = gpu_kernel_info(w->kernel)->flags & GPU_ATOMIC;
     return true;
 }

@@ -178,14 +178,20 @@ static uint64_t next_word(uint64_t *state)
 
 int dq_order(const struct attention *x, int i, int *order)
 {
-    int count = 0;
-    for (int copy = 0; copy < x->choices.dq_copies; copy++) {
+    const struct head *h = x->head;
+    int64_t unit = h->sequence * h->problem->Hq + h->head;
+    int count = 0, copies = x->choices.dq_copies;
+    const int *given = x->choices.dq_given;
+    for (int n = 0; n < copies; n++) {
+        int copy = given != NULL ? given[unit * copies + n] : n;
         struct visible v = visible_tile(x, i, x->choices.dq_drawn ? copy : 0);
         if (!x->choices.dq_drawn || visible_any(&v, x->choices.Br))
             order[count++] = copy;
     }
+    if (given != NULL)
+        return count;
     uint64_t state = x->choices.dq_seed;
-    const uint64_t place[] = {(uint64_t)x->head->sequence, (uint64_t)x->head->head, (uint64_t)i};
+    const uint64_t place[] = {(uint64_t)h->sequence, (uint64_t)h->head, (uint64_t)i};
     for (int n = 0; n < 3; n++)
         state = next_word(&state) ^ place[n];
     for (int n = count - 1; x->choices.dq_drawn && n > 0; n--) { /* Fisher and Yates */

@@ -51,6 +51,7 @@ struct choices backward_choices(const struct simulation *s, const struct head *h
     c.dq_copies = s->choices.dq_copies;
     c.dq_drawn = s->choices.dq_drawn;
     c.dq_seed = s->choices.dq_seed;
+    c.dq_given = s->choices.dq_given;
     return c;
 }
 

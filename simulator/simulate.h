@@ -50,10 +50,12 @@ struct choices {
     bool sum_rounded; /* l sums the rounded weights */
     /* Backward: how the key tiles' parts of dQ meet in memory.  Key tile j adds to copy j mod
        dq_copies (0: one copy); the copies are added at the end, ascending.  Drawn: every key tile
-       has a copy, and each query tile adds them in an order of its own, drawn from the seed. */
+       has a copy, and each query tile adds them in an order of its own, drawn from the seed; or in
+       dq_given's, of unit n from its n-th key_tiles on. */
     int dq_copies;
     bool dq_drawn;
     uint64_t dq_seed;
+    const int *dq_given;   /* or NULL */
     double repeated_max;   /* of autocast: what a repeated maximum is multiplied by; 0: it stays */
     int warps;             /* of splitk and splitq, at most 32; 0: four */
     int widest;            /* the widest of the user's own key tiles when they are in force, else 0 */

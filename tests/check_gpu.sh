@@ -15,6 +15,8 @@ said=$("$gpu" check $level 2>&1)
 same 'check passes' $? 0
 [ "$(printf '%s\n' "$said" | grep -c FAILED)" -eq 0 ] || wrong 'no kernel fails' "$said"
 matches 'it says that it is the emulator' '^on the emulator: a CPU, no GPU$' "$said"
+matches 'atomic adds come in several orders, and it shows' \
+    '^  atomic adds: in another order of blocks [1-9][0-9]* of [0-9,]+ numbers of dQ are others$' "$said"
 matches 'how near the certified result' \
     '^the certified result: outputs within 0\.[0-9]+ of the proved bound, gradients within 0\.[0-9]+$' "$said"
 matches 'its last line' '^[1-9][0-9]* passed, 0 failed, 0 skipped$' "$(printf '%s\n' "$said" | tail -n 1)"
@@ -33,6 +35,20 @@ for words in "--kernel fa2 $problem 1,2,1,50,70,64 --causal" "--kernel fa1 $prob
     same "the pair's digest: $words" "$ran" "$("$build/flashulp" $pair | sed -n 's/^digest \([0-9a-f]*\).*/\1/p')"
 done
 same 'a run that agrees with its pair' "$("$gpu" run --pair $problem 1,1,1,8,8,32 >/dev/null && echo yes)" yes
+# dQ by atomic adds has the bits of its order of blocks, and so has the pair; in copies it has the same in all.
+words="--generate gaussian --dtype fp16 --shape 1,2,1,128,320,32 --seed 22"
+digest() { sed -n 's/^digest \([0-9a-f]*\).*/\1/p'; }
+for kernel in fa2-bwd fa2-bwd-det; do
+    plain=$("$gpu" run --kernel $kernel $words | digest)
+    for how in late 'random --schedule-seed 5' 'random --schedule-seed 6'; do
+        said=$("$gpu" run --kernel $kernel $words --pair --schedule $how)
+        matches "$kernel, $how: its pair agrees" '^pair       every bit agrees$' "$said"
+        same "$kernel, $how: the plain order's bits" "$([ "$(printf '%s\n' "$said" | digest)" = "$plain" ] && echo same)" \
+            "$([ $kernel = fa2-bwd-det ] && echo same)"
+        same "$kernel, $how: the order is said" "$(printf '%s\n' "$said" | grep -c 'in the order of blocks of this schedule')" \
+            "$([ $kernel = fa2-bwd ] && echo 1 || echo 0)"
+    done
+done
 if command -v python3 >/dev/null; then
     same 'JSON of run' "$("$gpu" run --pair --json $problem 1,1,1,8,8,32 | python3 -c '
 import json, sys

@@ -66,6 +66,9 @@ const struct emulator_report *emulator_report(int n);
 /* The accesses kept since the last reset become the trace's (trace_lanes.h).  False: no memory. */
 struct trace;
 bool emulator_lanes(struct trace *t);
+/* The numbers of a launch's blocks in the order in which they run, as configured.  Number: x + y
+   (blocks in x) + z (blocks in x and y). */
+void emulator_block_order(uint64_t blocks, uint64_t *number);
 /* Counters, reports and accesses from here on. */
 void emulator_reset(void);
 

@@ -15,11 +15,16 @@ struct cuemu_grid cuemu_grid;
 static uint64_t random_state;
 static void (*thread_body)(void *with);
 
+static uint64_t draw(uint64_t *state)
+{
+    *state ^= *state << 13;
+    *state ^= *state >> 7;
+    return *state ^= *state << 17;
+}
+
 uint64_t next_random(void)
 {
-    random_state ^= random_state << 13;
-    random_state ^= random_state >> 7;
-    return random_state ^= random_state << 17;
+    return draw(&random_state);
 }
 
 /* One of the set bits. */
@@ -165,7 +170,6 @@ static void block_run(uint64_t number)
     emulator_count.threads += (uint64_t)emulated.threads;
 }
 
-/* The order of blocks at random: a walk in steps prime to their number. */
 static uint64_t common_divisor(uint64_t a, uint64_t b)
 {
     while (b != 0) {
@@ -176,21 +180,43 @@ static uint64_t common_divisor(uint64_t a, uint64_t b)
     return a;
 }
 
+/* The order of blocks: a walk from `at` in steps of `step`, at random in steps prime to their
+   number. */
+struct walk {
+    uint64_t at, step;
+};
+
+static struct walk walk_of(uint64_t blocks, uint64_t *state)
+{
+    struct walk w = {0, 1};
+    if (emulator_options.blocks == EMULATOR_DESCENDING)
+        w = (struct walk){blocks - 1, blocks - 1};
+    if (emulator_options.blocks == EMULATOR_RANDOM) {
+        w.at = draw(state) % blocks;
+        for (w.step = draw(state) % blocks; common_divisor(w.step, blocks) != 1;)
+            w.step = (w.step + 1) % blocks;
+    }
+    return w;
+}
+
+static uint64_t first_state(void)
+{
+    return emulator_options.seed * UINT64_C(0x9E3779B97F4A7C15) | 1;
+}
+
+void emulator_block_order(uint64_t blocks, uint64_t *number)
+{
+    uint64_t state = first_state();
+    struct walk w = walk_of(blocks, &state);
+    for (uint64_t n = 0; n < blocks; n++, w.at = (w.at + w.step) % blocks)
+        number[n] = w.at;
+}
+
 static void blocks_run(uint64_t blocks)
 {
-    uint64_t step = 1, at = 0;
-    if (emulator_options.blocks == EMULATOR_DESCENDING) {
-        at = blocks - 1;
-        step = blocks - 1;
-    } else if (emulator_options.blocks == EMULATOR_RANDOM) {
-        at = next_random() % blocks;
-        for (step = next_random() % blocks; common_divisor(step, blocks) != 1;)
-            step = (step + 1) % blocks;
-    }
-    for (uint64_t n = 0; n < blocks && !emulated.abandoned; n++) {
-        block_run(at);
-        at = (at + step) % blocks;
-    }
+    struct walk w = walk_of(blocks, &random_state);
+    for (uint64_t n = 0; n < blocks && !emulated.abandoned; n++, w.at = (w.at + w.step) % blocks)
+        block_run(w.at);
 }
 
 /* What the device's own launch refuses. */
@@ -233,7 +259,7 @@ void cuemu_run(const struct cuemu_launch *launch, struct cuemu_site at)
     cuemu_grid.grid_size = *g;
     cuemu_grid.block_size = *b;
     thread_body = launch->body;
-    random_state = emulator_options.seed * UINT64_C(0x9E3779B97F4A7C15) | 1;
+    random_state = first_state();
     detector_launch();
     faults_begin();
     blocks_run((uint64_t)g->x * g->y * g->z);
