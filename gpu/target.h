@@ -28,7 +28,7 @@ struct target_settings {
     enum schedule schedule;
     uint64_t seed;
     bool statistics;    /* count what ordinary accesses do, in watched kernels */
-    size_t lanes;       /* accesses to keep for a trace, in watched kernels; 0: none */
+    size_t lanes;       /* accesses to keep for a trace, in watched kernels, and races; 0: none */
     bool hw;            /* weights by the hardware's 2^x, not by special_poly.h */
     const char *unit;   /* the emulated tensor core, "sm90"; NULL: fp32 chains */
 };

@@ -53,7 +53,7 @@ bool target_configure(const struct target_settings *s, struct message *why)
     char text[32];
     o.seed = s->seed;
     o.late_copies = s->schedule != SCHEDULE_PLAIN;
-    o.detector = s->schedule == SCHEDULE_DETECTOR && !s->statistics;
+    o.detector = s->schedule == SCHEDULE_DETECTOR && (!s->statistics || s->lanes > 0);
     o.statistics = s->statistics;
     o.most_lane_accesses = s->lanes;
     if (s->schedule == SCHEDULE_LATE)

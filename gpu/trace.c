@@ -1,5 +1,6 @@
 /* trace.c: `flashulp-gpu trace`: what one kernel did on the emulator, counted; with -o FILE every
-   access of every lane, with its file and line, as the LANE chunk of a trace. */
+   access of every lane, every wait at a barrier and every finding, with their files and lines, as
+   the LANE and SYNC chunks of a trace. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -52,6 +53,15 @@ static bool write_lanes(const struct output *o, const struct gpu_pair *p, struct
     }
     trace_free(t);
     return ok;
+}
+
+/* The kernel was stopped, or did what it should not: its trace is there all the same. */
+static void write_what_was_found(const struct output *o, const struct gpu_pair *p,
+                                 struct message *why)
+{
+    struct message found = *why, unwritten;
+    if (write_lanes(o, p, &unwritten))
+        refuse(why, "%s; what its lanes did is in %s", found.text, o->path);
 }
 
 static void add_count(struct report *r, const char *key, const char *what, uint64_t n)
@@ -107,6 +117,8 @@ static bool trace(const struct gpu_words *w, const struct output *to, struct rep
     if (!gpu_pair_new(&p, w->kernel, w->unit, w->count, w->rest, why))
         return false;
     bool ok = gpu_run_kernel(&p, &t, &o, why);
+    if (!ok && to->path != NULL)
+        write_what_was_found(to, &p, why);
     target_count(&c);
     if (ok)
         add_counts(r, &p, &c, gpu_digest(&p, &o));

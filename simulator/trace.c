@@ -43,7 +43,7 @@ static const struct {
                          TABLE(format_names)};
 #undef TABLE
 
-const char *const trace_carried_tag[CARRIED_COUNT] = {"LANE", "AUDT"};
+const char *const trace_carried_tag[CARRIED_COUNT] = {"LANE", "AUDT", "SYNC"};
 
 void *trace_allocate(uint64_t count, size_t size)
 {

@@ -3,7 +3,7 @@
    In memory: a list of events, each with coordinates, drift and, if asked for, the values and the
    exact twin's values.  On disk: a little-endian container of chunks, each with a CRC-32:
    META (key = value text), STRS (names), EVNT, SNAP (values), TWIN (exact values as two doubles),
-   LANE, AUDT; trace_data.h has the bytes.  Unknown chunks are skipped; a newer major version is
+   LANE, AUDT, SYNC; trace_data.h has the bytes.  Unknown chunks are skipped; a newer major version is
    refused in a sentence.  Valid C++17: no dependence on the simulator. */
 #ifndef FLASHULP_TRACE_H
 #define FLASHULP_TRACE_H
@@ -65,7 +65,7 @@ const char *trace_name(const struct trace *t, enum trace_table table, uint32_t n
 void trace_set_meta(struct trace *t, const char *key, const char *value);
 const char *trace_meta(const struct trace *t, const char *key); /* NULL: none */
 
-/* The same trace gives the same bytes.  LANE and AUDT chunks that were read are written back. */
+/* The same trace gives the same bytes.  LANE, AUDT and SYNC chunks that were read are written back. */
 bool trace_write(const struct trace *t, const char *path, bool force, struct message *why);
 struct trace *trace_read(const char *path, struct message *why); /* NULL: refused */
 /* The same from memory; sentences do not name the file. */

@@ -1,11 +1,12 @@
 /* trace_chunks.c: see trace_chunks.h; trace_data.h has the bytes. */
 #include "simulator/trace_chunks.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "reference/crc32.h"
 
-static const char part_tag[PARTS][5] = {"META", "STRS", "EVNT", "SNAP", "TWIN", "LANE", "AUDT"};
+static const char part_tag[PARTS][5] = {"META", "STRS", "EVNT", "SNAP", "TWIN", "LANE", "AUDT", "SYNC"};
 
 const unsigned char *take_bytes(struct reader *r, size_t bytes)
 {
@@ -52,6 +53,57 @@ double get_float(struct reader *r)
     float x;
     memcpy(&x, &bits, sizeof x);
     return trace_canonical(x);
+}
+
+unsigned char *put_number(unsigned char *to, uint64_t x, int bytes)
+{
+    for (int i = 0; i < bytes; i++)
+        *to++ = (unsigned char)(x >> 8 * i);
+    return to;
+}
+
+static size_t name_bytes(const char *name)
+{
+    size_t length = strlen(name);
+    return length < TRACE_LONGEST_NAME ? length : TRACE_LONGEST_NAME;
+}
+
+size_t names_bytes(const char *const *name, size_t count)
+{
+    size_t size = 4;
+    for (size_t i = 0; i < count; i++)
+        size += 2 + name_bytes(name[i]);
+    return size;
+}
+
+unsigned char *put_names(unsigned char *to, const char *const *name, size_t count)
+{
+    to = put_number(to, count, 4);
+    for (size_t i = 0; i < count; i++) {
+        to = put_number(to, name_bytes(name[i]), 2);
+        memcpy(to, name[i], name_bytes(name[i]));
+        to += name_bytes(name[i]);
+    }
+    return to;
+}
+
+struct names take_names(struct reader *r)
+{
+    struct names names = {.count = get_u32(r)};
+    names.at = r->at;
+    for (size_t i = 0; i < names.count && !r->ran_out; i++)
+        take_bytes(r, (size_t)get_number(r, 2));
+    return names;
+}
+
+const char *name_at(struct names names, size_t n, size_t *length)
+{
+    struct reader r = {names.at, SIZE_MAX, false}; /* take_names has seen them all */
+    assert(n < names.count);
+    for (size_t i = 0; i < n; i++)
+        take_bytes(&r, (size_t)get_number(&r, 2));
+    *length = (size_t)get_number(&r, 2);
+    return (const char *)take_bytes(&r, *length);
 }
 
 static bool check_header(struct reader *r, struct message *why)

@@ -10,13 +10,14 @@
    SNAP    u64 records, of each, events ascending: u64 event  u32 kind  u64 values  the values
            (f32 where that loses nothing)  lo, hi of each row (i32) where kind says so
    TWIN    u64 records, of each, events ascending: u64 event  u64 values  high, low of each (f64)
-   LANE    trace_lanes.h */
+   LANE    trace_lanes.h
+   SYNC    trace_sync.h (version 1.1) */
 #ifndef FLASHULP_TRACE_DATA_H
 #define FLASHULP_TRACE_DATA_H
 
 #include "simulator/trace.h"
 
-enum { TRACE_MAJOR = 1, TRACE_MINOR = 0 };
+enum { TRACE_MAJOR = 1, TRACE_MINOR = 1 };
 enum {
     TRACE_HEADER_BYTES = 16,
     TRACE_CHUNK_BYTES = 16, /* letters, length and CRC */
@@ -33,8 +34,8 @@ struct record {
     int *intervals; /* lo of every row, then hi */
 };
 
-/* LANE and AUDT, kept as they were read. */
-enum trace_carried { CARRIED_LANE, CARRIED_AUDT, CARRIED_COUNT };
+/* LANE, AUDT and SYNC, kept as they were read. */
+enum trace_carried { CARRIED_LANE, CARRIED_AUDT, CARRIED_SYNC, CARRIED_COUNT };
 struct carried {
     bool present;
     unsigned char *bytes;

@@ -7,49 +7,29 @@
 
 #include "simulator/trace_chunks.h"
 
-enum { RECORD_BYTES = 48, WORDS = 8 };
-
-static unsigned char *put(unsigned char *to, uint64_t x, int bytes)
-{
-    for (int i = 0; i < bytes; i++)
-        *to++ = (unsigned char)(x >> 8 * i);
-    return to;
-}
+enum { LEAST_BYTES = 48, RECORD_BYTES = 60, WORDS = 8 };
 
 static unsigned char *put_access(unsigned char *to, const struct lane_access *a)
 {
     const uint32_t word[WORDS] = {a->block, a->thread, a->verb, a->space,
                                   a->piece, a->bytes,  a->file, a->line};
     for (int i = 0; i < WORDS; i++)
-        to = put(to, word[i], 4);
-    to = put(to, a->time, 8);
-    return put(to, a->offset, 8);
-}
-
-static size_t name_bytes(const char *name)
-{
-    size_t length = strlen(name);
-    return length < TRACE_LONGEST_NAME ? length : TRACE_LONGEST_NAME;
+        to = put_number(to, word[i], 4);
+    to = put_number(put_number(to, a->time, 8), a->offset, 8);
+    return put_number(put_number(put_number(to, a->met, 4), a->products, 4), a->instruction, 4);
 }
 
 bool trace_set_lanes(struct trace *t, const struct lane_access *access, size_t count,
                      const char *const *file, size_t files)
 {
     struct carried *c = &t->carried[CARRIED_LANE];
-    size_t size = 16 + count * RECORD_BYTES;
-    for (size_t i = 0; i < files; i++)
-        size += 2 + name_bytes(file[i]);
+    size_t size = 12 + names_bytes(file, files) + count * RECORD_BYTES;
     free(c->bytes);
     *c = (struct carried){false, count <= SIZE_MAX / 64 ? malloc(size) : NULL, size};
     if (c->bytes == NULL)
         return false;
-    unsigned char *to = put(put(c->bytes, RECORD_BYTES, 4), files, 4);
-    for (size_t i = 0; i < files; i++) {
-        to = put(to, name_bytes(file[i]), 2);
-        memcpy(to, file[i], name_bytes(file[i]));
-        to += name_bytes(file[i]);
-    }
-    to = put(to, count, 8);
+    unsigned char *to = put_names(put_number(c->bytes, RECORD_BYTES, 4), file, files);
+    to = put_number(to, count, 8);
     for (size_t i = 0; i < count; i++) {
         assert(access[i].verb < LANE_VERBS && access[i].space < LANE_SPACES);
         assert(access[i].file < files || (access[i].file == 0 && access[i].line == 0));
@@ -73,25 +53,23 @@ bool trace_lanes(const struct trace *t, struct trace_lanes *l, struct message *w
 {
     const struct carried *c = &t->carried[CARRIED_LANE];
     struct reader r = {c->bytes, c->size, false};
-    *l = (struct trace_lanes){NULL, NULL, 0, 0, RECORD_BYTES};
+    *l = (struct trace_lanes){NULL, NULL, 0, 0, LEAST_BYTES};
     if (!c->present)
         return true;
     l->record_size = get_u32(&r);
-    uint32_t files = get_u32(&r);
-    l->names = r.at;
-    for (uint32_t i = 0; i < files && !r.ran_out; i++)
-        take_bytes(&r, (size_t)get_number(&r, 2));
+    struct names names = take_names(&r);
     uint64_t count = get_u64(&r);
     if (r.ran_out)
-        return refuse(why, "LANE: it ends among the names of its %u files", files);
-    if (l->record_size < RECORD_BYTES)
+        return refuse(why, "LANE: it ends among the names of its %zu files", names.count);
+    if (l->record_size < LEAST_BYTES)
         return refuse(why, "LANE: accesses of %zu bytes; they have at least %d", l->record_size,
-                      RECORD_BYTES);
+                      LEAST_BYTES);
     if (count != r.left / l->record_size || r.left % l->record_size != 0)
         return refuse(why, "LANE: %zu bytes for %llu accesses of %zu bytes each", r.left,
                       (unsigned long long)count, l->record_size);
     l->records = r.at;
-    l->files = files;
+    l->names = names.at;
+    l->files = names.count;
     l->count = (size_t)count;
     for (size_t n = 0; n < l->count; n++) {
         struct lane_access a = trace_lane(l, n);
@@ -103,24 +81,30 @@ bool trace_lanes(const struct trace *t, struct trace_lanes *l, struct message *w
 
 struct lane_access trace_lane(const struct trace_lanes *l, size_t n)
 {
-    struct reader r = {l->records + n * l->record_size, RECORD_BYTES, false};
+    struct reader r = {l->records + n * l->record_size, l->record_size, false};
     uint32_t word[WORDS];
     assert(n < l->count);
     for (int i = 0; i < WORDS; i++)
         word[i] = get_u32(&r);
-    struct lane_access a = {word[0], word[1], word[2], word[3], word[4],
-                            word[5], word[6], word[7], 0,       0};
+    struct lane_access a = {.block = word[0],
+                            .thread = word[1],
+                            .verb = word[2],
+                            .space = word[3],
+                            .piece = word[4],
+                            .bytes = word[5],
+                            .file = word[6],
+                            .line = word[7]};
     a.time = get_u64(&r);
     a.offset = get_u64(&r);
+    if (l->record_size >= RECORD_BYTES) {
+        a.met = get_u32(&r);
+        a.products = get_u32(&r);
+        a.instruction = get_u32(&r);
+    }
     return a;
 }
 
 const char *trace_lane_file(const struct trace_lanes *l, size_t file, size_t *length)
 {
-    struct reader r = {l->names, (size_t)(l->records - l->names), false};
-    assert(file < l->files);
-    for (size_t i = 0; i < file; i++)
-        take_bytes(&r, (size_t)get_number(&r, 2));
-    *length = (size_t)get_number(&r, 2);
-    return (const char *)take_bytes(&r, *length);
+    return name_at((struct names){l->names, l->files}, file, length);
 }

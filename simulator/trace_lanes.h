@@ -1,7 +1,8 @@
 /* trace_lanes.h: what the lanes of an emulated kernel did to memory: a trace's LANE chunk.
 
    LANE    u32 record size (>= 48)  u32 files, of each: u16 length, text  u64 accesses, of each:
-           8 u32, 2 u64, in the order of struct lane_access, then what a later minor version added
+           8 u32, 2 u64, in the order of struct lane_access; from 60 bytes on (version
+           1.1) its last 3 u32, too; then what a later minor version added
    Valid C++17. */
 #ifndef FLASHULP_TRACE_LANES_H
 #define FLASHULP_TRACE_LANES_H
@@ -19,6 +20,9 @@ struct lane_access {
     uint32_t file, line; /* in the kernel; line 0: not known */
     uint64_t time;       /* the order of execution */
     uint64_t offset;     /* in the space, or the piece */
+    /* Before it: how often the warp's lanes had met, how many matrix products the warp had done. */
+    uint32_t met, products;
+    uint32_t instruction; /* accesses of one place in the code have the same, from 1; 0: not known */
 };
 
 /* Replaces the trace's accesses; every `file` is below `files`.  False: no memory; none are

@@ -302,7 +302,8 @@ static bool read_parts(struct trace *t, const struct parts *parts, struct messag
            (of[SNAP].at == NULL || read_kept(t, of[SNAP], "SNAP", read_snapshot, why)) &&
            (of[TWIN].at == NULL || read_kept(t, of[TWIN], "TWIN", read_twin, why)) &&
            check_masked(t, why) && carry(&t->carried[CARRIED_LANE], of[LANE], why) &&
-           carry(&t->carried[CARRIED_AUDT], of[AUDT], why);
+           carry(&t->carried[CARRIED_AUDT], of[AUDT], why) &&
+           carry(&t->carried[CARRIED_SYNC], of[SYNC], why);
 }
 
 struct trace *trace_parse(const unsigned char *bytes, size_t size, struct message *why)

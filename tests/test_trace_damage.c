@@ -142,9 +142,9 @@ enum { INTERVALS = 8 + 20 + 24, SECOND = INTERVALS + 16 }; /* in SNAP */
 static const struct damage damages[] = {
     {"", 0, 1, 'u', true, "not a trace: a trace begins with ULPTRACE"},
     {"", 8, 2, 2, true,
-     "trace version 2.0 is newer than this program, which reads version 1; use a newer flashulp"},
-    {"", 8, 2, 0, true, "there is no trace version 0.0"},
-    {"", 10, 2, 1, false, "damaged: the header's CRC is d8f285c0, the file says c1e9b481"},
+     "trace version 2.1 is newer than this program, which reads version 1; use a newer flashulp"},
+    {"", 8, 2, 0, true, "there is no trace version 0.1"},
+    {"", 10, 2, 0, false, "damaged: the header's CRC is c1e9b481, the file says d8f285c0"},
     {"META", 0, 1, 'b', false,
      "damaged: the CRC of chunk META at byte 16 is 1990918c, the file says 9f04e322"},
     {"META", 0, 1, '=', true, "META: line 1 is not \"key = value\""},

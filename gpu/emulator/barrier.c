@@ -4,11 +4,12 @@
    Threads that meet at barrier 0 from different places are reported, and go on. */
 #include "gpu/emulator/runtime.h"
 
-#include "gpu/emulator/detector.h"
+#include "gpu/emulator/lanes.h"
 
 static void release(int id)
 {
     struct barrier *b = &emulated.barrier[id];
+    struct cuemu_site at = b->at;
     if (b->divergent)
         report_deadlock(FAULT_DIVERGENT_BARRIER, "threads meet at different __syncthreads()");
     detector_barrier(id);
@@ -16,6 +17,8 @@ static void release(int id)
     for (int n = 0; n < emulated.warps; n++) {
         struct warp *w = &emulated.warp[n];
         uint32_t lanes = w->at_barrier[id];
+        if (lanes != 0)
+            lanes_release(w, id, at);
         emulator_count.barriers += lanes != 0;
         w->at_barrier[id] = 0;
         make_runnable(w, lanes);
@@ -41,6 +44,7 @@ static void arrive(int id, int needed, struct cuemu_site at)
     b->arrived++;
     l->at = at;
     l->warp->at_barrier[id] |= UINT32_C(1) << l->number;
+    lanes_arrive(l->warp, id);
     stop_running(l);
     if (b->arrived == (id == 0 ? emulated.alive : b->needed))
         release(id);

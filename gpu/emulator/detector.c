@@ -53,6 +53,7 @@ void detector_block(void)
     block++;
     if (!detector_watches)
         return;
+    lanes_block();
     for (int w = 0; w < BLOCK_WARPS; w++)
         for (int v = 0; v < BLOCK_WARPS; v++)
             known[w][v] = v == w;
@@ -99,8 +100,10 @@ void detector_barrier(int id)
 
 void detector_converge(const struct warp *w)
 {
-    if (detector_watches)
-        banks_converge(w);
+    if (!detector_watches)
+        return;
+    banks_converge(w);
+    lanes_met(w);
 }
 
 /* Is what `s` says unordered with lane l's access of now? */

@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 
+#include "gpu/emulator/lanes.h"
 #include "gpu/emulator/origins.h"
 
 enum { MOST_FINDINGS = 64 };
@@ -25,8 +26,10 @@ void findings_add(enum emulator_fault fault, enum space space, size_t offset,
         if (f->fault == fault && f->me.from == new.me.from && f->other.from == new.other.from)
             return;
     }
-    if (count < MOST_FINDINGS)
-        findings[count++] = new;
+    if (count == MOST_FINDINGS)
+        return;
+    findings[count++] = new;
+    lanes_finding(fault, space, offset, me, other);
 }
 
 void findings_misaligned(const struct lane *l, enum space space, size_t offset, enum access access,

@@ -1,21 +1,29 @@
-/* lanes.c: see lanes.h. */
+/* lanes.c: see lanes.h; lanes_trace.c makes a trace of what is kept. */
 #include "gpu/emulator/lanes.h"
 
 #include <stdlib.h>
-
-#include "gpu/emulator/origins.h"
-#include "simulator/trace_lanes.h"
 
 _Static_assert((int)ACCESS_READ == LANE_READS && (int)ACCESS_WRITE == LANE_WRITES &&
                    (int)ACCESS_ATOMIC == LANE_ADDS,
                "an access is a verb");
 
-/* An access whose file and line are still an origin. */
-static struct kept {
-    struct lane_access access;
-    uint64_t from;
-} * kept;
-static size_t count, room;
+static struct kept_lanes kept;
+static size_t access_room, wait_room, finding_room;
+/* Of each warp of the block that runs. */
+static struct {
+    uint32_t met, products;
+    uint64_t arrived[BARRIERS];
+} warps[BLOCK_WARPS];
+
+static const enum lane_space spaces[] = {[SPACE_SHARED] = LANE_SHARED,
+                                         [SPACE_STATIC_SHARED] = LANE_STATIC_SHARED,
+                                         [SPACE_GLOBAL] = LANE_GLOBAL,
+                                         [SPACE_OUTSIDE] = LANE_GLOBAL};
+
+const struct kept_lanes *lanes_kept(void)
+{
+    return &kept;
+}
 
 bool lanes_wanted(void)
 {
@@ -24,20 +32,39 @@ bool lanes_wanted(void)
 
 void lanes_forget(void)
 {
-    count = 0;
+    kept.accesses = kept.waits = kept.findings = 0;
 }
 
-static struct kept *more(void)
+void lanes_block(void)
 {
-    if (count == room) {
-        size_t larger = room == 0 ? 4096 : 2 * room;
-        struct kept *all = realloc(kept, larger * sizeof *all);
-        if (all == NULL)
-            return NULL;
-        kept = all;
-        room = larger;
-    }
-    return &kept[count++];
+    for (int n = 0; n < BLOCK_WARPS; n++)
+        warps[n].met = warps[n].products = 0;
+}
+
+void lanes_met(const struct warp *w)
+{
+    warps[w->number].met++;
+}
+
+void lanes_product(const struct warp *w)
+{
+    warps[w->number].products++;
+}
+
+/* Room for one more of a list's elements; false: as many are kept as were asked for, or as fit. */
+static bool has_room(void **list, size_t count, size_t *room, size_t each)
+{
+    if (count >= emulator_options.most_lane_accesses)
+        return false;
+    if (count < *room)
+        return true;
+    size_t larger = *room == 0 ? 4096 : 2 * *room;
+    void *all = realloc(*list, larger * each);
+    if (all == NULL)
+        return false;
+    *list = all;
+    *room = larger;
+    return true;
 }
 
 static uint32_t block_number(void)
@@ -49,15 +76,12 @@ static uint32_t block_number(void)
 void lanes_access(const struct lane *l, enum space space, size_t offset, const void *address,
                   size_t bytes, enum access access, uint64_t from)
 {
-    static const enum lane_space spaces[] = {[SPACE_SHARED] = LANE_SHARED,
-                                             [SPACE_STATIC_SHARED] = LANE_STATIC_SHARED,
-                                             [SPACE_GLOBAL] = LANE_GLOBAL};
     if (!lanes_wanted())
         return;
     uint64_t time = emulator_count.lane_accesses++;
-    struct kept *k = count < emulator_options.most_lane_accesses ? more() : NULL;
-    if (k == NULL)
+    if (!has_room((void **)&kept.access, kept.accesses, &access_room, sizeof *kept.access))
         return;
+    struct kept_access *k = &kept.access[kept.accesses++];
     k->from = from;
     k->access = (struct lane_access){.block = block_number(),
                                      .thread = (uint32_t)(l->warp->number * WARP_LANES + l->number),
@@ -66,70 +90,55 @@ void lanes_access(const struct lane *l, enum space space, size_t offset, const v
                                      .piece = space == SPACE_GLOBAL ? piece_number(address) : 0,
                                      .bytes = (uint32_t)bytes,
                                      .time = time,
-                                     .offset = offset};
+                                     .offset = offset,
+                                     .met = warps[l->warp->number].met,
+                                     .products = warps[l->warp->number].products};
 }
 
-/* The origins that occur, each once, in `origin`. */
-static int by_value(const void *a, const void *b)
+void lanes_arrive(const struct warp *w, int barrier)
 {
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return (x > y) - (x < y);
+    warps[w->number].arrived[barrier] = emulator_count.lane_accesses;
 }
 
-static size_t different_origins(uint64_t *origin)
+void lanes_release(const struct warp *w, int barrier, struct cuemu_site at)
 {
-    size_t different = 0;
-    for (size_t n = 0; n < count; n++)
-        origin[n] = kept[n].from;
-    qsort(origin, count, sizeof *origin, by_value);
-    for (size_t n = 0; n < count; n++)
-        if (n == 0 || origin[n] != origin[n - 1])
-            origin[different++] = origin[n];
-    return different;
+    if (!lanes_wanted() ||
+        !has_room((void **)&kept.wait, kept.waits, &wait_room, sizeof *kept.wait))
+        return;
+    kept.wait[kept.waits++] =
+        (struct kept_wait){{.block = block_number(),
+                            .warp = (uint32_t)w->number,
+                            .barrier = (uint32_t)barrier,
+                            .lanes = w->at_barrier[barrier],
+                            .met = warps[w->number].met,
+                            .products = warps[w->number].products,
+                            .arrived = warps[w->number].arrived[barrier],
+                            .released = emulator_count.lane_accesses},
+                           at};
 }
 
-/* The number of a file's name among `files`, a new one if it is not there. */
-static uint32_t file_number(const char **file, size_t *files, const char *name)
+void lanes_finding(enum emulator_fault fault, enum space space, size_t offset,
+                   const struct party *me, const struct party *other)
 {
-    for (size_t i = 0; i < *files; i++)
-        if (file[i] == name)
-            return (uint32_t)i;
-    file[(*files)++] = name;
-    return (uint32_t)(*files - 1);
-}
-
-/* Every access with its line; `file` gets the names. */
-static void find_lines(struct lane_access *access, const uint64_t *origin,
-                       const struct cuemu_site *site, size_t different, const char **file,
-                       size_t *files)
-{
-    for (size_t n = 0; n < count; n++) {
-        const uint64_t *at = bsearch(&kept[n].from, origin, different, sizeof *origin, by_value);
-        const struct cuemu_site *s = &site[at - origin];
-        access[n] = kept[n].access;
-        if (s->line != 0) {
-            access[n].file = file_number(file, files, s->file);
-            access[n].line = (uint32_t)s->line;
-        }
-    }
-}
-
-bool emulator_lanes(struct trace *t)
-{
-    uint64_t *origin = calloc(count + 1, sizeof *origin);
-    struct lane_access *access = calloc(count + 1, sizeof *access);
-    size_t different = origin != NULL ? different_origins(origin) : 0, files = 0;
-    struct cuemu_site *site = calloc(different + 1, sizeof *site);
-    const char **file = calloc(different + 1, sizeof *file);
-    bool ok = origin != NULL && access != NULL && site != NULL && file != NULL;
-    if (ok) {
-        sites_of_origins(origin, (int)different, site);
-        find_lines(access, origin, site, different, file, &files);
-        ok = trace_set_lanes(t, access, count, file, files);
-    }
-    free(origin);
-    free(access);
-    free(site);
-    free(file);
-    return ok;
+    if (!lanes_wanted() || !has_room((void **)&kept.finding, kept.findings, &finding_room,
+                                     sizeof *kept.finding))
+        return;
+    struct kept_finding *k = &kept.finding[kept.findings++];
+    *k = (struct kept_finding){{.block = block_number(),
+                                .thread = (uint32_t)me->thread,
+                                .verb = me->access,
+                                .space = spaces[space],
+                                .flags = me->copy ? SYNC_COPY : 0,
+                                .time = emulator_count.lane_accesses,
+                                .offset = offset},
+                               fault,
+                               me->from,
+                               0};
+    if (other == NULL)
+        return;
+    k->other_from = other->from;
+    k->finding.flags |= SYNC_OTHER | (other->same_block ? SYNC_SAME_BLOCK : 0u) |
+                        (other->copy ? SYNC_OTHER_COPY : 0u);
+    k->finding.other_thread = (uint32_t)other->thread;
+    k->finding.other_verb = other->access;
 }

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "gpu/emulator/banks.h"
-#include "gpu/emulator/detector.h"
+#include "gpu/emulator/lanes.h"
 #include "gpu/emulator/origins.h"
 #include "simulator/cpu.h"
 
@@ -52,6 +52,7 @@ static void multiply(struct warp *w, const struct rendezvous *r, bool bf16)
     else
         bodies->steps(&w->fragments, bf16, bf16 ? &step_bf16 : &step_f16);
     emulator_count.mma++;
+    lanes_product(w);
 }
 
 static void perform_bf16(struct warp *w, const struct rendezvous *r)

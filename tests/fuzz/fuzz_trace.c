@@ -4,6 +4,8 @@
 #include <stdio.h>
 
 #include "reference/tensor.h"
+#include "simulator/requests.h"
+#include "simulator/trace_sync.h"
 #include "tests/trace_bytes.h"
 
 struct written {
@@ -36,6 +38,32 @@ static void write_and_read(const struct trace *t)
     trace_free(back);
 }
 
+/* What lanes did, in every form it is asked for: read, or refused in a sentence. */
+static void read_lanes(const struct trace *t)
+{
+    struct trace_lanes l;
+    struct trace_sync s;
+    struct lane_requests r;
+    struct message why = {""};
+    size_t length;
+    if (!trace_lanes(t, &l, &why)) {
+        fuzz_require_sentence(&why);
+    } else {
+        for (size_t n = 0; n < l.files; n++)
+            trace_lane_file(&l, n, &length);
+        if (lane_requests_new(&r, &l, -1, &why))
+            lane_requests_free(&r);
+        else
+            fuzz_require_sentence(&why);
+    }
+    if (!trace_sync(t, &s, &why))
+        fuzz_require_sentence(&why);
+    for (size_t n = 0; n < s.waits && s.wait_records != NULL; n++)
+        trace_wait(&s, n);
+    for (size_t n = 0; n < s.findings && s.finding_records != NULL; n++)
+        trace_finding(&s, n);
+}
+
 static void try_bytes(const unsigned char *bytes, size_t size)
 {
     static FILE *nowhere;
@@ -50,6 +78,7 @@ static void try_bytes(const unsigned char *bytes, size_t size)
     }
     trace_dump(t, nowhere);
     fprintf(nowhere, "%g\n", touch(t));
+    read_lanes(t);
     write_and_read(t);
     fuzz_require(trace_write_perfetto(t, fuzz_output(), true, &why),
                  "Perfetto JSON can be written");
