@@ -1,5 +1,5 @@
 /* exchange.c: the calls of a listing whose warps share tiles, counted; see exchange.h. */
-#include "simulator/exchange.h"
+#include "simulator/exchange_parts.h"
 
 #include <assert.h>
 #include <string.h>
@@ -7,36 +7,22 @@
 #include "simulator/algorithms/warps.h"
 #include "simulator/gradient.h"
 
-/* Who has touched a shared tile since the last barrier: a bit a warp. */
-struct touched {
-    const struct tile *tile;
-    uint32_t written, read;
-};
-
-/* The run is the first member, so that `perform` finds the counts behind it. */
-struct counting {
-    struct run run;
-    struct exchange *exchange;
-    struct touched touched[EXCHANGE_TILES];
-    int tiles;
-};
-
-static bool is_input(const struct tile *t)
+bool exchange_is_input(const struct tile *t)
 {
     return t->name == TENSOR_Q || t->name == TENSOR_K || t->name == TENSOR_V || t->name == TENSOR_DO;
 }
 
-static bool is_shared(const struct tile *t)
+bool exchange_is_shared(const struct tile *t)
 {
-    return is_input(t) || t->name == TENSOR_SHARED || t->name == TENSOR_SHARED_P ||
+    return exchange_is_input(t) || t->name == TENSOR_SHARED || t->name == TENSOR_SHARED_P ||
            t->name == TENSOR_SHARED_DS;
 }
 
 /* Inputs and operands are in their sites' formats; statistics and sums are fp32. */
-static int64_t bytes_of(const struct run *r, const struct tile *t, const struct tile *elements)
+int64_t exchange_bytes(const struct run *r, const struct tile *t, const struct tile *elements)
 {
     const struct site_rule *site = r->policy->site;
-    enum format f = is_input(t)                   ? site[SITE_INPUT].format
+    enum format f = exchange_is_input(t)                   ? site[SITE_INPUT].format
                     : t->name == TENSOR_SHARED_P  ? site[SITE_PROB].format
                     : t->name == TENSOR_SHARED_DS ? site[SITE_DS].format
                                                   : FORMAT_FP32;
@@ -51,13 +37,15 @@ static struct touched *touched_of(struct counting *n, const struct tile *t)
             return &n->touched[i];
     assert(n->tiles < EXCHANGE_TILES);
     n->touched[n->tiles] = (struct touched){t, 0, 0};
-    n->exchange->shared += bytes_of(&n->run, t, t);
+    n->exchange->shared += exchange_bytes(&n->run, t, t);
     return &n->touched[n->tiles++];
 }
 
 static void barrier(struct counting *n, bool for_results)
 {
     n->exchange->barriers++;
+    if (n->timing != NULL)
+        timing_barrier(n->timing, for_results);
     for (int w = 0; w < n->exchange->warps; w++)
         n->exchange->warp[w].waits += for_results;
     for (int i = 0; i < n->tiles; i++)
@@ -68,7 +56,7 @@ static void write_shared(struct counting *n, const struct tile *t, uint32_t who)
 {
     struct touched *at = touched_of(n, t);
     if (at->read & ~who || (who & (who - 1) && at->read)) /* another has read what is replaced */
-        barrier(n, !is_input(t));
+        barrier(n, !exchange_is_input(t));
     at->written |= who;
 }
 
@@ -76,7 +64,7 @@ static void read_shared(struct counting *n, const struct tile *t, uint32_t who)
 {
     struct touched *at = touched_of(n, t);
     if (at->written & ~who)
-        barrier(n, !is_input(t));
+        barrier(n, !exchange_is_input(t));
     at->read |= who;
 }
 
@@ -87,18 +75,20 @@ static void count_call(struct run *r, const struct call *c)
     struct warp_exchange *w = &n->exchange->warp[r->where.warp];
     if (c->verb == VERB_LOAD) {
         write_shared(n, c->dst, all);
-        n->exchange->loaded += bytes_of(r, c->dst, c->dst);
-    } else if (c->verb == VERB_PUT && is_shared(c->dst)) {
+        n->exchange->loaded += exchange_bytes(r, c->dst, c->dst);
+    } else if (c->verb == VERB_PUT && exchange_is_shared(c->dst)) {
         write_shared(n, c->dst, me);
-        w->writes += bytes_of(r, c->dst, c->a);
-        w->sums += c->dst->name == TENSOR_SHARED ? bytes_of(r, c->dst, c->a) : 0;
-    } else if (c->verb == VERB_TAKE && is_shared(c->a)) {
-        int64_t bytes = bytes_of(r, c->a, c->dst);
+        w->writes += exchange_bytes(r, c->dst, c->a);
+        w->sums += c->dst->name == TENSOR_SHARED ? exchange_bytes(r, c->dst, c->a) : 0;
+    } else if (c->verb == VERB_TAKE && exchange_is_shared(c->a)) {
+        int64_t bytes = exchange_bytes(r, c->a, c->dst);
         read_shared(n, c->a, me);
-        w->inputs += is_input(c->a) ? bytes : 0;
-        w->reads += is_input(c->a) ? 0 : bytes;
+        w->inputs += exchange_is_input(c->a) ? bytes : 0;
+        w->reads += exchange_is_input(c->a) ? 0 : bytes;
         w->sums += c->a->name == TENSOR_SHARED ? bytes : 0;
     }
+    if (n->timing != NULL)
+        timing_call(n, c);
 }
 
 /* A warp's registers, forward: its rows or keys of S and P, accumulators of O for its rows. */
@@ -125,8 +115,8 @@ static void count_held_backward(const struct attention *x, bool by_rows, struct 
     }
 }
 
-static struct attention start(struct counting *n, const struct simulation *s, const struct head *h,
-                              struct exchange *e)
+struct attention exchange_start(struct counting *n, const struct simulation *s,
+                                const struct head *h, struct exchange *e, struct timing *timing)
 {
     struct message why;
     assert(s->algorithm == ALGORITHM_SPLITK || s->algorithm == ALGORITHM_SPLITQ);
@@ -138,6 +128,7 @@ static struct attention start(struct counting *n, const struct simulation *s, co
     struct attention x = {.head = h, .choices = simulation_choices(s, h)};
     e->warps = warps_of(&x);
     n->exchange = e;
+    n->timing = timing;
     n->run.perform = count_call;
     return simulate_head(&n->run, s, h);
 }
@@ -145,7 +136,7 @@ static struct attention start(struct counting *n, const struct simulation *s, co
 void exchange_count(const struct simulation *s, const struct head *h, struct exchange *e)
 {
     struct counting n;
-    struct attention x = start(&n, s, h, e);
+    struct attention x = exchange_start(&n, s, h, e, NULL);
     count_held(&x, s->algorithm == ALGORITHM_SPLITQ, e);
     run_free(&n.run);
 }
@@ -154,7 +145,7 @@ void exchange_count_backward(const struct simulation *s, const struct head *h,
                              const struct tensor *dO, struct exchange *e)
 {
     struct counting n;
-    struct attention x = start(&n, s, h, e);
+    struct attention x = exchange_start(&n, s, h, e, NULL);
     *e = (struct exchange){.warps = e->warps}; /* what was counted is the forward pass */
     n.tiles = 0;
     simulate_backward(&n.run, s, &x, dO);
