@@ -11,6 +11,7 @@ all: no-gpu
 no-gpu: ; @echo "skipped: CUDA kernels on the emulator need a C++ compiler: apt-get install g++"
 else
 all: $(B)/flashulp-gpu
+test-programs: $(B)/tests/lanes_example
 endif
 # The program for GPUs takes minutes to build: not part of `all`, which says so.
 .PHONY: gpu-said
@@ -43,3 +44,10 @@ $(filter-out %_checked,$(EMULATED)): $(patsubst %.cu,$(B)/%.emulated.o,$(wildcar
 $(filter %_checked,$(EMULATED)): $(patsubst %.cu,$(B)/%.checked.o,$(wildcard tests/emulated/*.cu))
 
 $(B)/tests/bench/bench_emulator: $(B)/libemulator.a
+
+# The trace that the viewer's scene of lanes begins with; check_view.sh makes it anew and compares.
+$(B)/tests/lanes_example: $(B)/gpu/examples/exchange.checked.o $(B)/libemulator.a $(B)/libflashulp.a
+$(B)/tests/lanes_example: LDLIBS := $(B)/libemulator.a $(B)/libflashulp.a $(LDLIBS)
+## make lanes-example tests/data/lanes.trace anew, from gpu/examples/exchange.cu
+lanes-example: $(B)/tests/lanes_example ; $< tests/data/lanes.trace
+.PHONY: lanes-example

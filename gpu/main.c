@@ -45,7 +45,7 @@ static void front_page(void)
            "  --schedule-seed N      of random (1)\n"
            "  --exp hw               weights by the hardware's 2^x (poly: fmaf alone)\n"
            "  --quick                check: fewer problems, under 20 s\n"
-           "  -o FILE.trace          trace: every access of every lane, and its line\n"
+           "  -o FILE.trace          trace: what every lane did, for flashulp view\n"
            "  --pair                 run: its pair in the simulator, too: do they agree?\n"
            "  --json                 one JSON object on the output\n\n"
            "PROBLEM is written as for flashulp run; decode kernels take --splits N and\n"

@@ -68,7 +68,7 @@ Cflags: -I\${includedir}
 END
 put 644 "$work/flashulp.pc" lib/pkgconfig/flashulp.pc
 
-for file in minilm-layer0.safetensors minilm-layer4.safetensors paragraph.txt README.md LICENSE-minilm; do
+for file in minilm-layer0.safetensors minilm-layer4.safetensors paragraph.txt README.md LICENSE-minilm lanes.trace; do
     put 644 "tests/data/$file" "share/flashulp/data/$file"
 done
 for file in lessons/*/README.md lessons/*/*.svg lessons/*/lab.c lessons/*/lab.cu lessons/lab.cuh lessons/lab.h lessons/driver.[ch]; do

@@ -43,9 +43,9 @@ static void add_task(struct timing *t, struct warp_task task, bool for_results)
 
 static void add_work(struct timing *t, int warp, enum warp_unit unit, double amount)
 {
-    double piece = unit == UNIT_TENSOR                            ? PIECE_FLOPS
+    double piece = unit == UNIT_TENSOR                          ? PIECE_FLOPS
                    : unit == UNIT_SHARED || unit == UNIT_MEMORY ? PIECE_BYTES
-                                                                  : PIECE_ELEMENTS;
+                                                                : PIECE_ELEMENTS;
     if (amount > 0)
         add_task(t,
                  (struct warp_task){.unit = unit,
@@ -165,7 +165,7 @@ void timing_call(struct counting *n, const struct call *c)
             add_work(t, w, unit, amount * share_of(t, c, w));
 }
 
-static bool set_rates(struct timing *t, const struct device_record *d, struct message *why)
+bool unit_clocks(double clocks[UNITS], const struct device_record *d, struct message *why)
 {
     struct plan_request usual = plan_request_default();
     struct rates r = device_rates(d, usual.assume);
@@ -173,11 +173,12 @@ static bool set_rates(struct timing *t, const struct device_record *d, struct me
     if (!(r.matmul > 0 && r.other > 0 && r.memory > 0 && r.clock > 0 && sms > 0))
         return refuse(why, "%s: its rates are not established, so warps have no time on it",
                       d->name);
-    t->clocks[UNIT_TENSOR] = QUARTERS * r.clock / r.matmul;
-    t->clocks[UNIT_OTHER] = QUARTERS * r.clock / r.other;
-    t->clocks[UNIT_SPECIAL] = QUARTERS * r.clock / r.special;
-    t->clocks[UNIT_SHARED] = r.clock / r.shared;
-    t->clocks[UNIT_MEMORY] = r.clock / (r.memory / sms);
+    clocks[UNIT_TENSOR] = QUARTERS * r.clock / r.matmul;
+    clocks[UNIT_OTHER] = QUARTERS * r.clock / r.other;
+    clocks[UNIT_SPECIAL] = QUARTERS * r.clock / r.special;
+    clocks[UNIT_SHARED] = r.clock / r.shared;
+    clocks[UNIT_MEMORY] = r.clock / (r.memory / sms);
+    clocks[UNIT_BARRIER] = 0;
     return true;
 }
 
@@ -205,7 +206,7 @@ bool exchange_time_new(struct exchange_time *t, const struct simulation *s, cons
                             .Bc = c.Bc,
                             .D = (int)h->D};
     *t = (struct exchange_time){.warps = warps_of(&x)};
-    if (!set_rates(&timing, d, why))
+    if (!unit_clocks(timing.clocks, d, why))
         return false;
     exchange_start(&n, s, h, &e, &timing);
     run_free(&n.run);

@@ -16,6 +16,10 @@ enum { TIMED_TILES = 4 };
 /* Of a key tile; a task's tag is tile * TILE_PHASES + phase. */
 enum tile_phase { PHASE_LOAD, PHASE_SCORES, PHASE_OUTPUTS, TILE_PHASES };
 
+/* Clocks that a FLOP, an element's operation or a byte takes a warp at each unit of an SM.  Refused:
+   the device's rates are not established. */
+bool unit_clocks(double clocks[UNITS], const struct device_record *d, struct message *why);
+
 struct exchange_time {
     struct warp_task *task;
     size_t tasks;

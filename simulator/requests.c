@@ -150,8 +150,7 @@ static void weigh(struct lane_requests *r, const struct trace_lanes *l)
     }
 }
 
-static bool form(struct forming *f, const struct trace_lanes *l, int64_t block,
-                 struct message *why)
+static bool form(struct forming *f, const struct trace_lanes *l, int64_t block, struct message *why)
 {
     for (size_t n = 0; n < l->count; n++) {
         struct lane_access a = trace_lane(l, n);

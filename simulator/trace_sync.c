@@ -27,10 +27,9 @@ static unsigned char *put_wait(unsigned char *to, const struct sync_wait *w)
 
 static unsigned char *put_finding(unsigned char *to, const struct sync_finding *f)
 {
-    const uint32_t word[FINDING_WORDS] = {f->meaning, f->block, f->thread,       f->verb,
-                                          f->space,   f->file,  f->line,         f->flags,
-                                          f->other_thread,      f->other_verb,   f->other_file,
-                                          f->other_line};
+    const uint32_t word[FINDING_WORDS] = {
+        f->meaning, f->block, f->thread,       f->verb,       f->space,      f->file,
+        f->line,    f->flags, f->other_thread, f->other_verb, f->other_file, f->other_line};
     return put_record(to, word, FINDING_WORDS, f->time, f->offset);
 }
 
@@ -90,7 +89,8 @@ static bool read_head(struct reader *r, struct trace_sync *s, struct message *wh
     if (r->ran_out)
         return refuse(why, "SYNC: it ends among its %zu names", names.count);
     if (s->wait_size < WAIT_BYTES || s->finding_size < FINDING_BYTES)
-        return refuse(why, "SYNC: waits of %zu bytes and findings of %zu; they have at least %d, %d",
+        return refuse(why,
+                      "SYNC: waits of %zu bytes and findings of %zu; they have at least %d, %d",
                       s->wait_size, s->finding_size, WAIT_BYTES, FINDING_BYTES);
     uint64_t left = r->left;
     if (waits > left / s->wait_size ||

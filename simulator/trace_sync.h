@@ -28,7 +28,9 @@ struct sync_finding {
     uint32_t block, thread, verb, space, file, line;
     uint32_t flags; /* SYNC_OTHER: another had a part, in the same block, by cp.async */
     uint32_t other_thread, other_verb, other_file, other_line;
-    uint64_t time, offset; /* of the access that was judged, as in lane_access */
+    /* Of the access that was judged, as in lane_access; one that is out of bounds or misaligned is
+       no access: of the last one before it. */
+    uint64_t time, offset;
 };
 
 /* Replaces the trace's; every file and meaning is below `names`.  False: no memory. */

@@ -8,9 +8,9 @@
 struct timed_warp {
     size_t *task; /* its tasks' numbers */
     size_t count, next;
-    int piece;        /* of the next task */
+    int piece;          /* of the next task */
     double ready, from; /* from: when the next task was come to */
-    bool waits;       /* at a barrier */
+    bool waits;         /* at a barrier */
 };
 
 struct machine {

@@ -61,6 +61,20 @@ for file in cut bad newer foreign none; do
     want=$("$program" trace $file.trace --dump 2>&1 | sed 's/^flashulp trace: //')
     refused "$want" $file.trace --describe
 done
+"$program" view lanes.trace --at BARRIER:1 -o lanes.png --describe >lanes.txt 2>&1
+matches 'the lanes of an emulated kernel: a race at its two source lines' \
+    'one writes: warp 1, lane 0 writes at exchange.cu:20; warp 0, lane 0 read at exchange.cu:23' "$(cat lanes.txt)"
+matches 'and the barrier where warps wait' '^  exchange.cu:21  a barrier: 8 warps stood there, [0-9]+ clocks waited' \
+    "$(cat lanes.txt)"
+if [ ! -x "$build/tests/lanes_example" ] || ! command -v addr2line >/dev/null 2>&1; then
+    skipped 'lanes.trace is what the kernel does now' 'no C++ compiler, or no addr2line'
+elif grep -q fsanitize "$build/FLAGS.setting"; then
+    skipped 'lanes.trace is what the kernel does now' 'built with sanitizers; make test runs it'
+else
+    "$build/tests/lanes_example" "$folder/again.trace"
+    "$program" view "$folder/again.trace" --at BARRIER:1 --describe >again.txt 2>&1
+    same 'lanes.trace is what the kernel does now (make lanes-example)' "$(cmp lanes.txt again.txt 2>&1)" ''
+fi
 text=$(timeout 60 "$program" view fa2-4 2>&1)
 matches 'no display: the picture, and the word that it is there' \
     '^no display: .*; the picture is in flashulp-softmax.png$' "$text"

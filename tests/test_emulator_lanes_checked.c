@@ -137,7 +137,7 @@ static void check_barrier_kernel(const struct trace *t)
         assert_int_equal(f.flags, SYNC_OTHER | SYNC_SAME_BLOCK);
         assert_int_not_equal(f.thread, f.other_thread);
         assert_true(f.verb == LANE_WRITES || f.other_verb == LANE_WRITES);
-        assert_in_range(f.time, 128, 1000);
+        assert_in_range(f.time, 129, 1000);
         found = found || (f.line == (uint32_t)line_of("missing_barrier", "") &&
                           f.other_line == f.line);
     }

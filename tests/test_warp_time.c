@@ -134,8 +134,8 @@ static void times_are_of_what_is_counted(void **unused)
         s.algorithm = by_rows ? ALGORITHM_SPLITQ : ALGORITHM_SPLITK;
         s.policy = policy_table(POLICY_GPU_BF16);
         s.choices = (struct choices){.Br = 64, .Bc = 64, .warps = warps};
-        assert_true(draw_problem(&p, FORMAT_BF16, (struct shape){1, 1, 1, 64, 64 * T, 64}, 1, &o,
-                                 &seed));
+        assert_true(
+            draw_problem(&p, FORMAT_BF16, (struct shape){1, 1, 1, 64, 64 * T, 64}, 1, &o, &seed));
         struct head h = problem_head(&p, 0);
         exchange_count(&s, &h, &e);
         assert_true(exchange_time_new(&t, &s, &h, &d, &why));
@@ -148,8 +148,8 @@ static void times_are_of_what_is_counted(void **unused)
         assert_int_equal(sum.barriers, e.barriers);
         assert_int_equal(sum.for_results, e.warp[0].waits);
         assert_true(near(sum.work[UNIT_SHARED], bytes / 128));
-        assert_true(near(sum.work[UNIT_TENSOR],
-                         4.0 * 64 * 64 * 64 * T * QUARTERS * r.clock / r.matmul));
+        assert_true(
+            near(sum.work[UNIT_TENSOR], 4.0 * 64 * 64 * 64 * T * QUARTERS * r.clock / r.matmul));
         check_spans(&t, &sum);
         exchange_time_free(&t);
         problem_free(&p);

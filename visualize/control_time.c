@@ -54,8 +54,9 @@ static void find_divergence(struct control *c)
 {
     int parted = frame_find(&c->scene, 0, 1, MOMENT_PARTED);
     int rounded = frame_find(&c->scene, 0, 1, MOMENT_ROUNDED);
+    int found = frame_find(&c->scene, 0, 1, MOMENT_FOUND);
     char words[120];
-    int n = parted > 0 ? parted : rounded;
+    int n = found > 0 ? found : parted > 0 ? parted : rounded;
     c->frame.playing = false;
     if (n < 0) {
         control_say(c, "No run leaves the exact one.");
@@ -63,7 +64,8 @@ static void find_divergence(struct control *c)
     }
     control_go_to(c, n);
     snprintf(words, sizeof words, "Step %d: %s", n,
-             parted > 0
+             found > 0 ? "here the emulator found something wrong."
+             : parted > 0
                  ? "from here on the runs hold different bits."
                  : "here a run leaves the exact one for the first time; the runs never part.");
     control_say(c, words);
@@ -102,7 +104,8 @@ bool control_time_key(struct control *c, enum control_key key, bool shift)
         control_go_to(c, c->scene.moments);
         return true;
     case KEY_R:
-        find(c, shift ? -1 : 1, MOMENT_RESCALE, "There is no rescale in that direction.");
+        find(c, shift ? -1 : 1, MOMENT_RESCALE | MOMENT_CONFLICT,
+             "There is none in that direction.");
         return true;
     case KEY_N:
         find(c, shift ? -1 : 1, MOMENT_CHAPTER, "There is none in that direction.");

@@ -68,9 +68,10 @@ static void draw_marks(const struct scene *s, double width, double y, struct dra
     for (int n = 0; n < s->moments; n += s->moments / MARKED + 1) {
         unsigned marks = s->kind->marks(s, n);
         double x = moment_x(s, width, n + 1);
-        if (marks & (MOMENT_PARTED | MOMENT_ROUNDED))
-            draw_mark(d, MARK_DIAMOND, x, y - 9, 9, marks & MOMENT_PARTED ? INK_ALARM : INK_FOCUS);
-        else if (marks & MOMENT_RESCALE && x - last > 2) {
+        if (marks & (MOMENT_PARTED | MOMENT_ROUNDED | MOMENT_FOUND))
+            draw_mark(d, MARK_DIAMOND, x, y - 9, 9, 
+                      marks & (MOMENT_PARTED | MOMENT_FOUND) ? INK_ALARM : INK_FOCUS);
+        else if (marks & (MOMENT_RESCALE | MOMENT_CONFLICT) && x - last > 2) {
             draw_mark(d, MARK_DOWN, x, y - 9, 8, INK_RESCALE);
             last = x;
         }

@@ -32,23 +32,30 @@ static void draw_source_line(struct drawing *d, const char *file, int n, double 
     draw_text(d, FACE_MONO, 10, ALIGN_LEFT, INK_TEXT, x + 32, y, "%s", line);
 }
 
-static double draw_source(struct drawing *d, const struct source_line *s, struct box b, double y)
+/* As many lines as the space has room for; returns where it ends. */
+static double draw_source(struct drawing *d, const struct source_line *s, struct box b, double y,
+                          double space)
 {
+    int lines = (int)((space - 12) / 14);
+    lines = lines > SOURCE_LINES ? SOURCE_LINES : lines;
+    if (lines < 1)
+        return y;
     char name[80];
     const char *slash = strrchr(s->file, '/');
     snprintf(name, sizeof name, "%s, line %d", slash != NULL ? slash + 1 : s->file, s->last);
     draw_text(d, FACE_BOLD, 11, ALIGN_LEFT, INK_TEXT, b.x + PAD, y, "%c   %s",
               s->letter == '*' ? ' ' : s->letter, name);
     y += 17;
-    int first = s->last - SOURCE_LINES + 3;
+    int first = s->last - lines + 1 + lines / 3;
     first = first < 1 ? 1 : first;
-    for (int n = first; n < first + SOURCE_LINES; n++, y += 14)
+    for (int n = first; n < first + lines; n++, y += 14)
         draw_source_line(d, s->file, n, b.x + 4, y, b.w - 8, n >= s->first && n <= s->last);
     return y + 8;
 }
 
-static double draw_step(const struct scene *s, const struct frame_state *f, struct box b,
-                        struct drawing *d)
+/* Down to `limit`, where the number under the pointer has its place. */
+static void draw_step(const struct scene *s, const struct frame_state *f, struct box b,
+                      double limit, struct drawing *d)
 {
     struct moment_words w;
     int n = (int)ceil(f->look.time) - 1;
@@ -57,7 +64,7 @@ static double draw_step(const struct scene *s, const struct frame_state *f, stru
         draw_text(d, FACE_BOLD, 16, ALIGN_LEFT, INK_TEXT, b.x + PAD, y, "Before the first step");
         draw_words(d, FACE_SANS, 12.5, INK_TEXT, (struct box){b.x + PAD, y + 22, inner, 0}, 17, 3,
                    scene_info(s->id)->meaning);
-        return y + 80;
+        return;
     }
     s->kind->words(s, n, &w);
     draw_text(d, FACE_BOLD, 16, ALIGN_LEFT, INK_TEXT, b.x + PAD, y, "%s", w.step);
@@ -69,10 +76,10 @@ static double draw_step(const struct scene *s, const struct frame_state *f, stru
     y += 15 * draw_words(d, FACE_MONO, 11, INK_QUIET, (struct box){b.x + PAD, y, inner, 0}, 15, 4,
                          w.numbers) +
          8;
+    int sources = (w.source[0].last > 0) + (w.source[1].last > 0);
     for (int i = 0; i < 2; i++)
         if (w.source[i].letter != 0 && w.source[i].last > 0)
-            y = draw_source(d, &w.source[i], b, y + 4);
-    return y;
+            y = draw_source(d, &w.source[i], b, y + 4, (limit - y - 4) / sources--);
 }
 
 static void bits_words(char *text, size_t room, enum format f, double x)
@@ -146,6 +153,13 @@ static void draw_inspector(const struct scene *s, const struct frame_state *f, s
                             : "This number is not there yet.");
         return;
     }
+    if (i.in_words) {
+        draw_text(d, FACE_BOLD, 12.5, ALIGN_LEFT, INK_TEXT, b.x + PAD, y, "%s", i.name);
+        for (int n = 0; n < 3; n++)
+            draw_fitted(d, FACE_MONO, 11.5, ALIGN_LEFT, INK_TEXT, b.x + PAD, y + 18 + 16 * n,
+                        b.w - 2 * PAD, i.words[n]);
+        return;
+    }
     y = draw_number(&i, b, y, d) + 4;
     if (f->look.pinned != 0 && what == f->look.pinned)
         draw_history(s, f, b, y, d);
@@ -194,11 +208,11 @@ void frame_side(const struct scene *s, const struct frame_state *f, struct box b
 {
     double width = b.x + b.w + 16;
     draw_rect(d, b, INK_PANEL, INK_NONE);
-    draw_step(s, f, b, d);
     int parameters = draw_parameters(s, f, b, width, d);
     struct box inner = b;
     inner.h -= 24 * parameters + (parameters > 0 ? 14 : 0);
     if (parameters > 0)
         draw_line(d, b.x, b.y + inner.h, b.x + b.w, b.y + inner.h, INK_RULE, 1);
+    draw_step(s, f, b, b.y + inner.h - 130, d);
     draw_inspector(s, f, inner, b.y + inner.h - 126, d);
 }

@@ -63,6 +63,18 @@ bool listing_line(const char *file, int n, char *text, size_t room)
     return false;
 }
 
+const char *listing_file(const char *path)
+{
+    size_t length = strlen(path);
+    for (int i = 0; i < LISTINGS; i++) {
+        size_t own = strlen(listings[i].file);
+        if (own <= length && strcmp(path + length - own, listings[i].file) == 0 &&
+            (own == length || path[length - own - 1] == '/'))
+            return listings[i].file;
+    }
+    return NULL;
+}
+
 const char *listing_note(const char *line)
 {
     const char *note = strstr(line, "note(r,");

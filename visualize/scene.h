@@ -21,7 +21,9 @@ enum moment_mark {
     MOMENT_RESCALE = 1, /* what was summed is rescaled */
     MOMENT_PARTED = 2,  /* here two runs hold different bits for the first time */
     MOMENT_ROUNDED = 4, /* here a run leaves the exact one for the first time */
-    MOMENT_CHAPTER = 8  /* a tile, a group, a wave begins */
+    MOMENT_CHAPTER = 8, /* a tile, a group, a wave begins */
+    MOMENT_CONFLICT = 16, /* lanes of a warp want one bank */
+    MOMENT_FOUND = 32     /* the emulator found something wrong */
 };
 
 /* Step n in words. */
@@ -36,9 +38,11 @@ struct moment_words {
     } source[2];
 };
 
-/* A number under the pointer. */
+/* A number under the pointer, or something else, which is told in words. */
 struct inspection {
     char name[80];
+    bool in_words;
+    char words[3][96]; /* then */
     double value, exact[2];
     bool has_exact;
     enum format format; /* that holds the value */

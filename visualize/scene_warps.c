@@ -1,24 +1,25 @@
-/* scene_warps.c: one tile shared among the warps of a thread block, by keys (split-K) and by rows
+/* scene_warps.c: tiles shared among the warps of a thread block, by keys (split-K) and by rows
    (split-Q): who holds which part of the scores, what of each goes through shared memory, and where
-   warps wait.
+   warps wait.  A trace of an emulated kernel is scene_lanes.c's.
 
    The parts are those of the listings splitk and splitq; bytes and barriers are counted from their
-   calls (exchange.h).  Time: the tile is loaded; scores and weights; partial results are exchanged;
-   what is left at the end. */
+   calls (exchange.h), and these are timed on one SM (exchange_time.h).  Time: each key tile is
+   loaded, scored, summed; at the end the rows are divided and stored. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "simulator/exchange.h"
 #include "simulator/scenario_parts.h"
-#include "visualize/chart.h"
+#include "visualize/lanes.h"
 #include "visualize/listing.h"
+#include "visualize/scene_parts.h"
+#include "visualize/warps.h"
 
-enum { PANES = 2, PHASES = 4, SHOWN_WARPS = 8 };
+enum { PANES = WARPS_PANES, PHASES = TILE_PHASES + 1 };
 
-static const enum algorithm listings[PANES] = {ALGORITHM_SPLITK, ALGORITHM_SPLITQ};
+const enum algorithm warps_listings[PANES] = {ALGORITHM_SPLITK, ALGORITHM_SPLITQ};
 static const struct {
     const char *step, *equation, *meaning;
     enum step listed;
@@ -27,30 +28,25 @@ static const struct {
      "All warps together bring the tiles into shared memory and "
      "wait until they are there.",
      STEP_LOAD},
-    {"EXP", "S = Q K^T, P = e^(S - m)",
-     "Each warp computes its own part of the scores and weights, "
-     "in its registers: a slice of the keys (A) or of the rows (B).",
-     STEP_EXP},
-    {"PV", "O~ = O~ + P V",
-     "A's warps each have a sum over a part of the keys, so maxima, sums and "
-     "outputs meet through shared memory. B's rows are whole: nothing is exchanged.",
+    {"QK", "S = Q K^T, m = max(m, S)",
+     "Each warp computes its own part of the scores in its registers: a slice of the keys (A) or "
+     "of "
+     "the rows (B). A's maxima are of a slice: they meet through shared memory.",
+     STEP_QK},
+    {"PV", "P = e^(S - m), O~ = O~ + P V",
+     "A's warps each have a sum over a part of the keys, so sums and outputs meet through shared "
+     "memory, too. B's rows are whole: nothing is exchanged.",
      STEP_PV},
     {"STORE", "O -> memory",
      "What the whole row of tiles took: bytes through shared memory, and "
      "barriers at which warps waited for one another.",
      STEP_STORE}};
 
-struct warps_view {
-    struct scenario scenario;
-    struct scenario_input input;
-    struct head head;
-    struct choices choices;
-    struct exchange exchange[PANES];
-};
-
 static void warps_close(struct scene *scene)
 {
     struct warps_view *v = scene->story;
+    for (int pane = 0; v != NULL && pane < PANES; pane++)
+        exchange_time_free(&v->timed[pane]);
     if (v != NULL)
         scenario_input_free(&v->input);
     free(v);
@@ -59,30 +55,35 @@ static void warps_close(struct scene *scene)
 
 static bool count_pane(struct warps_view *v, int pane, struct message *why)
 {
-    struct scenario s = v->scenario;
+    struct scenario s = scenario_with(&v->scenario, OPTION_DEVICE, NULL); /* no kernel's model */
     struct simulation simulation;
-    s.value[OPTION_ALGORITHM] = (char *)(uintptr_t)algorithm_info(listings[pane])->name;
-    s.given[OPTION_ALGORITHM] = true;
+    s = scenario_with(&s, OPTION_ALGORITHM, algorithm_info(warps_listings[pane])->name);
     if (!scenario_simulation(&s, &v->input, &simulation, why))
         return false;
     v->choices = simulation_choices(&simulation, &v->head);
     exchange_count(&simulation, &v->head, &v->exchange[pane]);
+    if (!exchange_time_new(&v->timed[pane], &simulation, &v->head, &v->device, why))
+        return false;
+    v->tiles = v->timed[pane].tiles;
     return true;
 }
 
 static bool warps_open(struct scene *scene, const struct scenario *s, struct trace *t,
                        struct message *why)
 {
-    struct warps_view *v = calloc(1, sizeof *v);
-    bool recorded = t != NULL;
-    trace_free(t);
-    scene->story = v;
+    char shown[32];
+    if (t != NULL)
+        return scene_lanes.open(scene, s, t, why);
+    struct scenario own = scenario_with(s, OPTION_LIVE, NULL);
+    if (live_value(s, "shown", shown, sizeof shown) && strcmp(shown, "lanes") == 0)
+        return lanes_open_example(scene, &own, why);
+    struct warps_view *v = story_begin(scene, sizeof *v, t, NULL, why);
+    const char *device = s->value[OPTION_DEVICE];
     if (v == NULL)
-        return refuse(why, "no memory");
-    v->scenario = *s;
-    bool ok =
-        !recorded || refuse(why, "the warps scene counts a problem's calls; a problem is right");
-    ok = ok && scenario_problem(s, &v->input, why);
+        return false;
+    v->scenario = own;
+    bool ok = device_lookup(device != NULL ? device : "A100", &v->device, why) &&
+              scenario_problem(s, &v->input, why);
     ok = ok && (problem_units(&v->input.problem) > 0 || refuse(why, "the problem has no head"));
     if (ok)
         v->head = problem_head(&v->input.problem, 0);
@@ -92,21 +93,22 @@ static bool warps_open(struct scene *scene, const struct scenario *s, struct tra
         warps_close(scene);
         return false;
     }
-    scene->moments = PHASES;
+    scene->moments = v->tiles * TILE_PHASES + 1;
     snprintf(scene->title, sizeof scene->title, "One tile among %d warps: by keys, and by rows",
              v->exchange[0].warps);
-    snprintf(scene->subtitle, sizeof scene->subtitle, "%.60s    tile %d x %d, d %lld",
-             v->input.name, v->choices.Br, v->choices.Bc, (long long)v->head.D);
+    snprintf(scene->subtitle, sizeof scene->subtitle, "%.60s    tile %d x %d, d %lld%s",
+             v->input.name, v->choices.Br, v->choices.Bc, (long long)v->head.D,
+             v->timed[0].more ? "    the first 4 key tiles" : "");
     return true;
 }
 
 static unsigned warps_marks(const struct scene *scene, int moment)
 {
     (void)scene;
-    return moment == 2 ? MOMENT_CHAPTER | MOMENT_PARTED : MOMENT_CHAPTER;
+    return moment % TILE_PHASES == PHASE_LOAD ? MOMENT_CHAPTER : 0;
 }
 
-static int64_t partial(const struct exchange *e, bool reads)
+int64_t warps_partial(const struct exchange *e, bool reads)
 {
     int64_t sum = 0;
     for (int w = 0; w < e->warps; w++)
@@ -114,7 +116,7 @@ static int64_t partial(const struct exchange *e, bool reads)
     return sum;
 }
 
-static int64_t waits(const struct exchange *e)
+int64_t warps_waits(const struct exchange *e)
 {
     int64_t most = 0;
     for (int w = 0; w < e->warps; w++)
@@ -122,19 +124,60 @@ static int64_t waits(const struct exchange *e)
     return most;
 }
 
+double warps_clock(const struct warps_view *v, int pane, double time)
+{
+    const struct exchange_time *t = &v->timed[pane];
+    int done = (int)floor(time), last = v->tiles * TILE_PHASES;
+    double before = done > 0 ? t->phase_end[done - 1] : 0;
+    return done > last ? t->phase_end[last]
+                       : before + (t->phase_end[done] - before) * (time - done);
+}
+
+static int phase_of(const struct warps_view *v, int moment)
+{
+    return moment == v->tiles * TILE_PHASES ? PHASES - 1 : moment % TILE_PHASES;
+}
+
 static void warps_words(const struct scene *scene, int moment, struct moment_words *w)
 {
-    (void)scene;
+    const struct warps_view *v = scene->story;
+    int phase = phase_of(v, moment);
     memset(w, 0, sizeof *w);
-    snprintf(w->step, sizeof w->step, "%s", phases[moment].step);
-    snprintf(w->equation, sizeof w->equation, "%s", phases[moment].equation);
-    snprintf(w->meaning, sizeof w->meaning, "%s", phases[moment].meaning);
+    snprintf(w->step, sizeof w->step, "%s", phases[phase].step);
+    snprintf(w->equation, sizeof w->equation, "%s", phases[phase].equation);
+    snprintf(w->meaning, sizeof w->meaning, "%s", phases[phase].meaning);
+    if (phase < PHASES - 1)
+        snprintf(w->where, sizeof w->where, "key tile %d of %d", moment / TILE_PHASES + 1,
+                 v->tiles);
+    snprintf(w->numbers, sizeof w->numbers, "A: until clock %.0f  B: until clock %.0f",
+             warps_clock(v, 0, moment + 1), warps_clock(v, 1, moment + 1));
     for (int pane = 0; pane < PANES; pane++) {
         struct listing_place p =
-            listing_of(algorithm_info(listings[pane])->name, phases[moment].listed, TENSOR_P);
+            listing_of(algorithm_info(warps_listings[pane])->name, phases[phase].listed, TENSOR_P);
         w->source[pane] =
             (struct source_line){p.last > 0 ? run_style(pane).letter : 0, p.file, p.first, p.last};
     }
+}
+
+static void describe_time(const struct warps_view *v, int pane, char **text)
+{
+    const struct exchange_time *t = &v->timed[pane];
+    double all = t->times.end * t->warps, barrier = 0, unit = 0, shared = 0, work = 0;
+    for (int w = 0; w < t->warps; w++) {
+        struct warp_sum sum = warp_sum(&t->times, t->task, w);
+        barrier += sum.wait[UNIT_BARRIER];
+        shared += sum.work[UNIT_SHARED];
+        for (int u = 0; u < UNIT_BARRIER; u++) {
+            unit += sum.wait[u];
+            work += sum.work[u];
+        }
+    }
+    text_append(text,
+                "  %s clocks of one SM of %s, modelled; of the warps' time %.0f %% computing, ",
+                grouped((int64_t)floor(t->times.end + 0.5)).text, v->device.name,
+                100 * (work - shared) / all);
+    text_append(text, "%.0f %% at shared memory, %.0f %% waiting for a unit, %.0f %% at barriers\n",
+                100 * shared / all, 100 * unit / all, 100 * barrier / all);
 }
 
 static void warps_describe(const struct scene *scene, double time, char **text)
@@ -145,110 +188,15 @@ static void warps_describe(const struct scene *scene, double time, char **text)
     for (int pane = 0; pane < PANES; pane++) {
         const struct exchange *e = &v->exchange[pane];
         text_append(text, "%c %s: %s bytes of Q, K, V loaded, ", run_style(pane).letter,
-                    algorithm_info(listings[pane])->name, grouped(e->loaded).text);
+                    algorithm_info(warps_listings[pane])->name, grouped(e->loaded).text);
         text_append(text, "%s bytes of partial results written and ",
-                    grouped(partial(e, false)).text);
-        text_append(text, "%s read, ", grouped(partial(e, true)).text);
+                    grouped(warps_partial(e, false)).text);
+        text_append(text, "%s read, ", grouped(warps_partial(e, true)).text);
         text_append(text,
                     "%" PRId64 " barriers, at %" PRId64 " of them a warp waits for another's "
                     "result\n",
-                    e->barriers, waits(e));
-    }
-}
-
-/* Shades of one lane's ink are not told apart: warps differ by number and hatching. */
-static void draw_fragment(struct drawing *d, struct box b, int pane, int warp, bool held)
-{
-    static const enum hatch hatches[4] = {HATCH_NONE, HATCH_RISING, HATCH_FALLING, HATCH_DOTS};
-    draw_rect(d, b, held ? INK_CELL : INK_WAITING, run_style(pane).ink)->size = 2;
-    if (held && warp % 4 > 0)
-        draw_hatched(d, b, INK_NONE, INK_RULE, hatches[warp % 4]);
-    struct box name = {b.x + b.w / 2 - 16, b.y + b.h / 2 - 10, 32, 18};
-    draw_rect(d, name, INK_PAPER, INK_NONE);
-    draw_text(d, FACE_BOLD, 12, ALIGN_CENTRE, run_style(pane).ink, b.x + b.w / 2, b.y + b.h / 2 + 4,
-              "w%d", warp);
-}
-
-static void draw_tile(const struct warps_view *v, int pane, const struct look *look, struct box b,
-                      struct drawing *d)
-{
-    int warps = v->exchange[pane].warps, shown = warps < SHOWN_WARPS ? warps : SHOWN_WARPS;
-    bool held = look->time >= 2;
-    for (int w = 0; w < shown; w++) {
-        struct box part = pane == 0 ? (struct box){b.x + b.w * w / shown, b.y, b.w / shown, b.h}
-                                    : (struct box){b.x, b.y + b.h * w / shown, b.w, b.h / shown};
-        draw_fragment(d, part, pane, w, held);
-    }
-    draw_text(d, FACE_SANS, 11, ALIGN_LEFT, INK_QUIET, b.x, b.y - 7,
-              "keys of the tile (%d), from left", v->choices.Bc);
-    draw_text(d, FACE_SANS, 11, ALIGN_LEFT, INK_QUIET, b.x, b.y + b.h + 15,
-              "rows (%d), from top; w: the warp that holds the part%s", v->choices.Br,
-              warps > shown ? "; more warps are not drawn" : "");
-}
-
-/* Partial results of each warp through shared memory, on one scale for both panes. */
-static void draw_bars(const struct warps_view *v, int pane, const struct look *look, struct box b,
-                      struct drawing *d)
-{
-    int64_t most = 1;
-    int warps = v->exchange[pane].warps, shown = warps < SHOWN_WARPS ? warps : SHOWN_WARPS;
-    for (int p = 0; p < PANES; p++)
-        for (int w = 0; w < v->exchange[p].warps; w++) {
-            const struct warp_exchange *e = &v->exchange[p].warp[w];
-            most = e->reads > most ? e->reads : most;
-            most = e->writes > most ? e->writes : most;
-        }
-    double share = fmin(1, fmax(0, look->time - 2)), row = b.h / shown;
-    draw_text(d, FACE_SANS, 11, ALIGN_LEFT, INK_QUIET, b.x, b.y - 8,
-              "bytes of partial results: written (full), read (hatched)");
-    for (int w = 0; w < shown; w++) {
-        const struct warp_exchange *e = &v->exchange[pane].warp[w];
-        double y = b.y + row * w, scale = (b.w - 130) * share / (double)most;
-        double thick = fmin(9, row / 2 - 1);
-        draw_text(d, FACE_BOLD, 11, ALIGN_LEFT, run_style(pane).ink, b.x, y + 11, "w%d", w);
-        draw_rect(d, (struct box){b.x + 30, y, (double)e->writes * scale, thick},
-                  run_style(pane).ink, INK_NONE);
-        if (e->reads > 0)
-            draw_hatched(d, (struct box){b.x + 30, y + thick, (double)e->reads * scale, thick},
-                         INK_PANEL, run_style(pane).ink, HATCH_RISING);
-        draw_text(d, FACE_SANS, 10.5, ALIGN_RIGHT, INK_QUIET, b.x + b.w, y + 11, "%s, %s",
-                  grouped(e->writes).text, grouped(e->reads).text);
-    }
-}
-
-static void draw_totals(const struct warps_view *v, int pane, double x, double y, double width,
-                        struct drawing *d)
-{
-    const struct exchange *e = &v->exchange[pane];
-    const struct {
-        const char *what;
-        int64_t count;
-    } rows[] = {{"bytes loaded (Q, K, V)", e->loaded},
-                {"bytes of partial results", partial(e, false) + partial(e, true)},
-                {"barriers of the block", e->barriers},
-                {"of them for another warp's result", waits(e)},
-                {"bytes of shared memory", e->shared}};
-    for (int n = 0; n < 5; n++) {
-        draw_text(d, FACE_SANS, 12, ALIGN_LEFT, INK_TEXT, x, y + 19 * n, "%s", rows[n].what);
-        draw_text(d, FACE_MONO, 12, ALIGN_RIGHT, INK_TEXT, x + width, y + 19 * n, "%s",
-                  grouped(rows[n].count).text);
-    }
-}
-
-static void warps_draw(const struct scene *scene, const struct look *look, struct box stage,
-                       struct drawing *d)
-{
-    static const char *const names[PANES] = {"split-K: each warp has some keys of every row",
-                                             "split-Q: each warp has some rows, all keys"};
-    const struct warps_view *v = scene->story;
-    double wide = (stage.w - 48) / 2;
-    for (int pane = 0; pane < PANES; pane++) {
-        double x = stage.x + pane * (wide + 48);
-        draw_run(d, pane, x, stage.y + 16, 14);
-        draw_text(d, FACE_BOLD, 13, ALIGN_LEFT, INK_TEXT, x + 36, stage.y + 16, "%s", names[pane]);
-        draw_tile(v, pane, look, (struct box){x, stage.y + 50, wide, 190}, d);
-        draw_bars(v, pane, look, (struct box){x, stage.y + 296, wide, 160}, d);
-        draw_totals(v, pane, x, stage.y + 484, wide, d);
+                    e->barriers, warps_waits(e));
+        describe_time(v, pane, text);
     }
 }
 
@@ -263,7 +211,31 @@ static int warps_parameters(const struct scene *scene, struct parameter p[PARAME
     const struct warps_view *v = scene->story;
     p[0] = (struct parameter){.name = "warps"};
     snprintf(p[0].value, sizeof p[0].value, "%d", v->exchange[0].warps);
-    return 1;
+    p[1] = (struct parameter){.name = "device"};
+    snprintf(p[1].value, sizeof p[1].value, "%.31s", v->device.name);
+    p[2] = (struct parameter){.name = "shown", .value = "tiles"};
+    return 3;
+}
+
+static bool has_rates(enum device d)
+{
+    struct device_record record;
+    struct message why;
+    double clocks[UNITS];
+    return device_lookup(device_info(d)->name, &record, &why) && unit_clocks(clocks, &record, &why);
+}
+
+/* The next device that has rates. */
+static const char *device_stepped(const struct warps_view *v, int direction)
+{
+    int device = 0;
+    for (int k = 0; k < DEVICE_COUNT; k++)
+        if (strcmp(device_info((enum device)k)->name, v->device.name) == 0)
+            device = k;
+    do
+        device = (device + direction + DEVICE_COUNT) % DEVICE_COUNT;
+    while (!has_rates((enum device)device));
+    return device_info((enum device)device)->name;
 }
 
 static bool warps_change(const struct scene *scene, int n, int direction, double place,
@@ -271,26 +243,23 @@ static bool warps_change(const struct scene *scene, int n, int direction, double
 {
     static const char *const choice[] = {"1", "2", "4", "8"};
     const struct warps_view *v = scene->story;
-    struct scenario s = v->scenario;
-    int at = 2;
+    char warps[16];
     (void)place;
-    if (n != 0)
-        return refuse(why, "this view has no such parameter");
-    for (int k = 0; k < 4; k++)
-        if (atoi(choice[k]) == v->exchange[0].warps)
-            at = k;
-    s.value[OPTION_WARPS] = (char *)(uintptr_t)choice[(at + direction + 4) % 4];
-    s.given[OPTION_WARPS] = true;
     *changed = *scene;
+    if (n == 2)
+        return lanes_open_example(changed, &v->scenario, why);
+    snprintf(warps, sizeof warps, "%d", v->exchange[0].warps);
+    struct scenario s =
+        n == 0 ? scenario_with(&v->scenario, OPTION_WARPS,
+                               choice_stepped(choice, 4, warps, direction))
+               : scenario_with(&v->scenario, OPTION_DEVICE, device_stepped(v, direction));
     return warps_open(changed, &s, NULL, why);
 }
 
 static void warps_arguments(const struct scene *scene, char **text)
 {
     const struct warps_view *v = scene->story;
-    char *command = scenario_command(&v->scenario);
-    text_append(text, "%s", command);
-    free(command);
+    command_append(&v->scenario, NULL, text);
 }
 
 const struct scene_kind scene_warps = {.open = warps_open,

@@ -1,12 +1,14 @@
 /* view.c: what `flashulp-view` was asked for, and how it is done; see view.h. */
 #include "visualize/view.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "simulator/data.h"
 #include "simulator/report.h"
 #include "simulator/scenario_parts.h"
 #include "visualize/picture.h"
@@ -93,6 +95,49 @@ static void take_own(struct scenario *s, struct scenario *own)
         }
 }
 
+/* A name without a folder that is not here is looked for among the data; malloc'ed. */
+static char *shipped_or_here(const char *path)
+{
+    struct message why;
+    char *shipped = NULL;
+    if (strchr(path, '/') == NULL && access(path, F_OK) != 0)
+        shipped = data_file(path, &why);
+    return shipped != NULL ? shipped : strdup(path);
+}
+
+struct trace *view_trace(const char *path, struct message *why)
+{
+    char *found = shipped_or_here(path);
+    struct trace *t = found != NULL ? trace_read(found, why) : NULL;
+    if (found == NULL)
+        refuse(why, "no memory");
+    free(found);
+    return t;
+}
+
+/* Does a file say that it holds what lanes did?  Nothing else of it is judged here. */
+static bool holds_lanes(const char *path)
+{
+    unsigned char head[12];
+    char *found = shipped_or_here(path);
+    FILE *in = found != NULL ? fopen(found, "rb") : NULL;
+    bool lanes = false;
+    free(found);
+    if (in == NULL)
+        return false;
+    for (long at = 16; !lanes && fseek(in, at, SEEK_SET) == 0 && fread(head, 12, 1, in) == 1;) {
+        uint64_t length = 0;
+        for (int i = 0; i < 8; i++)
+            length |= (uint64_t)head[4 + i] << 8 * i;
+        lanes = memcmp(head, "LANE", 4) == 0;
+        if (length > LONG_MAX / 2 || at > LONG_MAX / 2)
+            break;
+        at += 16 + (long)length;
+    }
+    fclose(in);
+    return lanes;
+}
+
 bool view_read(struct view *v, struct message *why)
 {
     const char *scene = v->scenario.value[OPTION_SCENE], *theme = v->scenario.value[OPTION_THEME];
@@ -110,6 +155,8 @@ bool view_read(struct view *v, struct message *why)
         take_own(&v->scenario, &v->own[v->scene]);
     if (ends_with(v->scenario.problem != NULL ? v->scenario.problem : "", ".trace"))
         v->path = v->scenario.problem;
+    if (v->path != NULL && scene == NULL && holds_lanes(v->path))
+        v->scene = SCENE_WARPS;
     return true;
 }
 
@@ -135,7 +182,7 @@ bool view_open(const struct view *v, enum scene_id id, struct scene *s, struct m
     struct scenario own = id == v->scene ? v->scenario : v->own[id];
     struct trace *t = NULL;
     *s = (struct scene){.id = id, .kind = scene_info(id)->kind};
-    if (id == v->scene && v->path != NULL && (t = trace_read(v->path, why)) == NULL)
+    if (id == v->scene && v->path != NULL && (t = view_trace(v->path, why)) == NULL)
         return false;
     drop_own_options(&own);
     if (s->kind->open(s, &own, t, why)) {

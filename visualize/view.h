@@ -22,6 +22,9 @@ void view_free(struct view *v); /* every scene is closed: they borrow its string
 /* Does what v->scenario says, after view_read. */
 bool view_it(struct view *v, struct message *why);
 
+/* The trace in that file; one without a folder that is not here is looked for among the data that
+   come with FlashULP.  NULL: the sentence. */
+struct trace *view_trace(const char *path, struct message *why);
 /* Opens a scene on what the command line said, or on its own default problem where another scene
    was asked for.  It may take seconds. */
 bool view_open(const struct view *v, enum scene_id id, struct scene *s, struct message *why);

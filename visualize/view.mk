@@ -11,9 +11,9 @@ else
 all: $(VIEW)
 endif
 
-$(B)/visualize/listings.inc: visualize/listings.sh $(wildcard simulator/algorithms/*.c)
+$(B)/visualize/listings.inc: visualize/listings.sh $(wildcard simulator/algorithms/*.c gpu/kernels/*.cu gpu/kernels/*.h gpu/examples/*.cu)
 	@mkdir -p $(@D)
-	visualize/listings.sh $(filter %.c,$^) >$@
+	visualize/listings.sh $(filter-out %.sh,$^) >$@
 
 $(B)/visualize/listing.o: $(B)/visualize/listings.inc
 $(B)/visualize/listing.o: EXTRA += -I$(B)/visualize

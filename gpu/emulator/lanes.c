@@ -105,35 +105,35 @@ void lanes_release(const struct warp *w, int barrier, struct cuemu_site at)
     if (!lanes_wanted() ||
         !has_room((void **)&kept.wait, kept.waits, &wait_room, sizeof *kept.wait))
         return;
-    kept.wait[kept.waits++] =
-        (struct kept_wait){{.block = block_number(),
-                            .warp = (uint32_t)w->number,
-                            .barrier = (uint32_t)barrier,
-                            .lanes = w->at_barrier[barrier],
-                            .met = warps[w->number].met,
-                            .products = warps[w->number].products,
-                            .arrived = warps[w->number].arrived[barrier],
-                            .released = emulator_count.lane_accesses},
-                           at};
+    kept.wait[kept.waits++] = (struct kept_wait){{.block = block_number(),
+                                                  .warp = (uint32_t)w->number,
+                                                  .barrier = (uint32_t)barrier,
+                                                  .lanes = w->at_barrier[barrier],
+                                                  .met = warps[w->number].met,
+                                                  .products = warps[w->number].products,
+                                                  .arrived = warps[w->number].arrived[barrier],
+                                                  .released = emulator_count.lane_accesses},
+                                                 at};
 }
 
 void lanes_finding(enum emulator_fault fault, enum space space, size_t offset,
                    const struct party *me, const struct party *other)
 {
-    if (!lanes_wanted() || !has_room((void **)&kept.finding, kept.findings, &finding_room,
-                                     sizeof *kept.finding))
+    if (!lanes_wanted() ||
+        !has_room((void **)&kept.finding, kept.findings, &finding_room, sizeof *kept.finding))
         return;
     struct kept_finding *k = &kept.finding[kept.findings++];
-    *k = (struct kept_finding){{.block = block_number(),
-                                .thread = (uint32_t)me->thread,
-                                .verb = me->access,
-                                .space = spaces[space],
-                                .flags = me->copy ? SYNC_COPY : 0,
-                                .time = emulator_count.lane_accesses,
-                                .offset = offset},
-                               fault,
-                               me->from,
-                               0};
+    *k = (struct kept_finding){
+        {.block = block_number(),
+         .thread = (uint32_t)me->thread,
+         .verb = me->access,
+         .space = spaces[space],
+         .flags = me->copy ? SYNC_COPY : 0,
+         .time = emulator_count.lane_accesses > 0 ? emulator_count.lane_accesses - 1 : 0,
+         .offset = offset},
+        fault,
+        me->from,
+        0};
     if (other == NULL)
         return;
     k->other_from = other->from;

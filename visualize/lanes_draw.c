@@ -1,0 +1,251 @@
+/* lanes_draw.c: the picture of a request: its lanes at the banks; of the kernel: its lines, its
+   warps over time; see lanes.h. */
+#include <math.h>
+#include <stdio.h>
+
+#include "simulator/scenario_parts.h"
+#include "visualize/lanes.h"
+#include "visualize/timeline.h"
+
+enum { SHOWN_LINES = 8, SHOWN_FINDINGS = 3 };
+static const double CELL = 10.5;
+
+/* Which pass serves a lane, without colour: full, then hatched one way, the other, both. */
+static void draw_access(struct drawing *d, struct box b, int pass)
+{
+    static const enum hatch hatches[] = {HATCH_NONE, HATCH_RISING, HATCH_FALLING, HATCH_CROSS};
+    if (pass == 0)
+        draw_rect(d, b, INK_WIDE, INK_WIDE);
+    else
+        draw_hatched(d, b, INK_CELL, INK_ALARM, hatches[pass < 3 ? pass : 3]);
+}
+
+static void draw_grid(struct drawing *d, struct box b, const char *columns)
+{
+    draw_text(d, FACE_SANS, 11, ALIGN_LEFT, INK_QUIET, b.x, b.y - 18, "%s", columns);
+    draw_rect(d, b, INK_CELL, INK_QUIET);
+    for (int n = 0; n <= 31; n += n == 24 ? 7 : 8) {
+        double middle = (n + 0.5) * CELL;
+        draw_text(d, FACE_SANS, 10.5, ALIGN_RIGHT, INK_QUIET, b.x - 5, b.y + middle + 4, "%d", n);
+        draw_text(d, FACE_SANS, 10.5, ALIGN_CENTRE, INK_QUIET, b.x + middle, b.y - 4, "%d", n);
+        if (n > 0 && n < 31) {
+            draw_line(d, b.x, b.y + n * CELL, b.x + b.w, b.y + n * CELL, INK_RULE, 1);
+            draw_line(d, b.x + n * CELL, b.y, b.x + n * CELL, b.y + b.h, INK_RULE, 1);
+        }
+    }
+    draw_text(d, FACE_SANS, 11, ALIGN_LEFT, INK_QUIET, b.x, b.y + b.h + 16, "lane, from top");
+}
+
+/* The lane's row lights up under the pointer. */
+static void draw_row(struct drawing *d, const struct look *look, struct box b, int lane)
+{
+    int what = LANES_CELL + lane;
+    struct box row = {b.x, b.y + lane * CELL, b.w, CELL};
+    d->what = what;
+    draw_rect(d, row, look->hovered == what || look->pinned == what ? INK_CHANGED : INK_NONE,
+              INK_NONE);
+}
+
+static void draw_shared(const struct lanes_view *v, const struct lane_request *r,
+                        const struct look *look, struct box b, struct drawing *d)
+{
+    int pass[REQUEST_LANES];
+    request_passes(&v->lanes, r, pass);
+    for (int lane = 0; lane < REQUEST_LANES; lane++) {
+        draw_row(d, look, b, lane);
+        if ((r->lanes >> lane & 1) == 0)
+            continue;
+        struct lane_access a = trace_lane(&v->lanes, r->access[lane]);
+        int words = a.bytes <= 4 ? 1 : a.bytes <= 16 ? (int)a.bytes / 4 : 4;
+        for (int i = 0; i < words; i++) {
+            int bank = (int)((a.offset / 4 + (uint64_t)i) % BANKS);
+            draw_access(
+                d, (struct box){b.x + bank * CELL + 1, b.y + lane * CELL + 1, CELL - 2, CELL - 2},
+                pass[lane]);
+        }
+    }
+    d->what = 0;
+}
+
+/* Sectors from the first one touched on; what lies further stands at the edge. */
+static void draw_global(const struct lanes_view *v, const struct lane_request *r,
+                        const struct look *look, struct box b, struct drawing *d)
+{
+    uint64_t first = UINT64_MAX;
+    for (int lane = 0; lane < REQUEST_LANES; lane++)
+        if (r->lanes >> lane & 1) {
+            uint64_t sector = trace_lane(&v->lanes, r->access[lane]).offset / SECTOR_BYTES;
+            first = sector < first ? sector : first;
+        }
+    for (int lane = 0; lane < REQUEST_LANES; lane++) {
+        draw_row(d, look, b, lane);
+        if ((r->lanes >> lane & 1) == 0)
+            continue;
+        uint64_t at = trace_lane(&v->lanes, r->access[lane]).offset / SECTOR_BYTES - first;
+        draw_access(d,
+                    (struct box){b.x + (at < 31 ? (double)at : 31) * CELL + 1,
+                                 b.y + lane * CELL + 1, CELL - 2, CELL - 2},
+                    0);
+    }
+    d->what = 0;
+}
+
+static void draw_request(const struct lanes_view *v, const struct lanes_step *s,
+                         const struct look *look, struct box b, struct drawing *d)
+{
+    const struct lane_request *r = &v->requests.request[s->index];
+    bool global = r->first.space == LANE_GLOBAL;
+    draw_grid(d, b,
+              global ? "sector of 32 bytes, from the first touched (31: or further)"
+                     : "bank of shared memory, from left");
+    if (global)
+        draw_global(v, r, look, b, d);
+    else
+        draw_shared(v, r, look, b, d);
+}
+
+static void draw_headline(const struct lanes_view *v, const struct lanes_step *s, double x,
+                          double y, struct drawing *d)
+{
+    static const char *const verbs[LANE_VERBS] = {"reads", "writes", "changes atomically"};
+    const struct lane_request *r = &v->requests.request[s->index];
+    bool global = r->first.space == LANE_GLOBAL;
+    draw_text(d, FACE_BOLD, 13, ALIGN_LEFT, INK_TEXT, x, y, "warp %u %s %u bytes a lane, %d lanes",
+              r->first.thread / REQUEST_LANES, verbs[r->first.verb], r->first.bytes,
+              __builtin_popcount(r->lanes));
+    draw_text(d, FACE_BOLD, 13, ALIGN_LEFT, r->passes > r->least ? INK_ALARM : INK_TEXT, x, y + 20,
+              global ? "%d sectors of device memory; at best %d"
+                     : "%d passes over the banks; at best %d",
+              r->passes, r->least);
+}
+
+static void draw_pass_legend(double x, double y, struct drawing *d)
+{
+    static const char *const names[] = {"first pass", "second", "third", "later"};
+    for (int pass = 0; pass < 4; pass++) {
+        draw_access(d, (struct box){x, y - 9, 11, 11}, pass);
+        draw_text(d, FACE_SANS, 11, ALIGN_LEFT, INK_TEXT, x + 17, y, "%s", names[pass]);
+        x += 17 + font_width(FACE_SANS, 11, names[pass]) + 14;
+    }
+    draw_mark(d, MARK_DOWN, x + 5, y - 4, 8, INK_RESCALE);
+    draw_text(d, FACE_SANS, 11, ALIGN_LEFT, INK_TEXT, x + 15, y, "conflict, on the time bar");
+}
+
+static void draw_lines(const struct lanes_view *v, const struct lanes_step *now, double x, double y,
+                       double width, struct drawing *d)
+{
+    static const char *const heads[] = {"times", "passes", "sectors", "waited"};
+    draw_text(d, FACE_SANS, 11, ALIGN_LEFT, INK_QUIET, x, y, "source line (at best in brackets)");
+    for (int c = 0; c < 4; c++)
+        draw_text(d, FACE_SANS, 11, ALIGN_RIGHT, INK_QUIET, x + width - 70 * (3 - c), y, "%s",
+                  heads[c]);
+    for (int n = 0; n < v->lines && n < SHOWN_LINES; n++) {
+        const struct lanes_line *l = &v->line[n];
+        double row = y + 17 * (n + 1);
+        const struct lane_access *a =
+            now != NULL && !now->barrier ? &v->requests.request[now->index].first : NULL;
+        bool here = now != NULL && now->barrier == l->barrier &&
+                    (now->barrier ? v->barrier[now->index].first.line == l->line
+                                  : a->line == l->line && a->file == l->file);
+        if (here)
+            draw_rect(d, (struct box){x - 4, row - 12, width + 8, 16}, INK_CHANGED, INK_NONE);
+        draw_text(d, FACE_MONO, 11, ALIGN_LEFT, INK_TEXT, x, row, "%.24s%s",
+                  lanes_place(v, l->barrier, l->file, l->line).text, l->barrier ? " barrier" : "");
+        draw_text(d, FACE_MONO, 11, ALIGN_RIGHT, INK_TEXT, x + width - 210, row, "%s",
+                  grouped(l->times).text);
+        if (l->passes > 0)
+            draw_text(d, FACE_MONO, 11, ALIGN_RIGHT, l->passes > l->least ? INK_ALARM : INK_TEXT,
+                      x + width - 140, row, "%lld (%lld)", (long long)l->passes,
+                      (long long)l->least);
+        if (l->sectors > 0)
+            draw_text(d, FACE_MONO, 11, ALIGN_RIGHT, INK_TEXT, x + width - 70, row, "%lld (%lld)",
+                      (long long)l->sectors, (long long)l->fewest);
+        draw_text(d, FACE_MONO, 11, ALIGN_RIGHT, INK_TEXT, x + width, row, "%.0f", l->waited);
+    }
+    if (v->lines > SHOWN_LINES)
+        draw_text(d, FACE_SANS, 11, ALIGN_LEFT, INK_QUIET, x, y + 17 * (SHOWN_LINES + 1),
+                  "and %d lines more: --describe", v->lines - SHOWN_LINES);
+}
+
+static void draw_findings(const struct lanes_view *v, double x, double y, double width,
+                          struct drawing *d)
+{
+    if (v->sync.findings == 0) {
+        draw_text(d, FACE_SANS, 12, ALIGN_LEFT, INK_TEXT, x, y,
+                  "The emulator found nothing wrong.");
+        return;
+    }
+    size_t shown = 0;
+    for (size_t f = 0; f < v->sync.findings && shown < SHOWN_FINDINGS; f++) {
+        char words[400];
+        if (lanes_told(v, (int)f))
+            continue;
+        shown++;
+        lanes_finding_words(v, (int)f, words, sizeof words);
+        draw_mark(d, MARK_DIAMOND, x + 5, y - 4, 10, INK_ALARM);
+        y += 15 * draw_words(d, FACE_SANS, 11.5, INK_ALARM, (struct box){x + 16, y, width - 16, 0},
+                             15, 3, words) +
+             6;
+    }
+    if (v->sync.findings > shown)
+        draw_text(d, FACE_SANS, 11, ALIGN_LEFT, INK_QUIET, x + 16, y, "and %zu more: --describe",
+                  v->sync.findings - shown);
+}
+
+/* Clocks at a time of the scene. */
+static double clock_at(const struct lanes_view *v, double time)
+{
+    int done = (int)floor(time);
+    double before = done > 0 ? v->step[done - 1].to : 0;
+    return done >= v->steps ? v->times.end : before + (v->step[done].to - before) * (time - done);
+}
+
+static void draw_time(const struct lanes_view *v, const struct look *look, struct box b,
+                      struct drawing *d)
+{
+    struct timeline t = {.times = &v->times,
+                         .task = v->task,
+                         .warps = v->warps,
+                         .run = 0,
+                         .now = clock_at(v, look->time),
+                         .end = v->times.end};
+    struct axis scale = {0, t.end, timeline_x(&t, b, 0), b.x + b.w};
+    struct axis round = scale;
+    double step = axis_round(&round, 8), x = timeline_x(&t, b, t.now);
+    draw_timeline(&t, b, d);
+    for (size_t f = 0; f < v->sync.findings; f++) {
+        int at = lanes_step_of(v, (int)f);
+        if (at >= 0)
+            draw_mark(d, MARK_DIAMOND, timeline_x(&t, b, v->step[at].to), b.y - 6, 9, INK_ALARM);
+    }
+    scale.high = floor(t.end / step) * step;
+    scale.to = timeline_x(&t, b, scale.high);
+    draw_axis_across(d, &scale, b.y + b.h + 3, step, "");
+    draw_text(d, FACE_SANS, 11, ALIGN_RIGHT, INK_QUIET, b.x + b.w, b.y + b.h + 34,
+              "time (clocks of one SM of %s, modelled: memory and matrix products alone)",
+              v->device.name);
+    draw_line(d, x, b.y - 4, x, b.y + b.h + 3, INK_TEXT, 2);
+}
+
+void lanes_draw(const struct scene *scene, const struct look *look, struct box stage,
+                struct drawing *d)
+{
+    const struct lanes_view *v = scene->story;
+    int n = (int)ceil(look->time) - 1;
+    const struct lanes_step *now = n >= 0 && n < v->steps ? &v->step[n] : NULL;
+    struct box grid = {stage.x + 24, stage.y + 34, 32 * CELL, 32 * CELL};
+    double x = grid.x + grid.w + 40, width = stage.x + stage.w - x;
+    if (now != NULL && !now->barrier) {
+        draw_request(v, now, look, grid, d);
+        draw_headline(v, now, x, stage.y + 16, d);
+    } else {
+        draw_grid(d, grid, "bank of shared memory, from left");
+        draw_text(d, FACE_BOLD, 13, ALIGN_LEFT, INK_TEXT, x, stage.y + 16, "%s",
+                  now != NULL ? "the warps meet at a barrier" : "no request yet");
+    }
+    draw_pass_legend(x, stage.y + 60, d);
+    draw_lines(v, now, x, stage.y + 90, width, d);
+    draw_findings(v, x, stage.y + 268, width, d);
+    draw_timeline_legend(0, stage.x, stage.y + 416, false, d);
+    draw_time(v, look, (struct box){stage.x, stage.y + 440, stage.w, stage.h - 480}, d);
+}
