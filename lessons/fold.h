@@ -9,7 +9,7 @@
 
 #include "lessons/grade.h"
 
-enum { LONGEST_ROW = 96 };
+enum { LONGEST_ROW = 260 };
 
 /* The steps of such a lab, by place in its list; -1: the lab has none of it. */
 struct fold_steps {
@@ -21,6 +21,7 @@ struct fold_run {
     struct fold_steps steps;
     bool rounds;             /* P is rounded to bf16 for P V, not for l */
     bool loose_O;            /* O is not judged tile by tile */
+    bool unjudged;           /* nothing is: only the end counts */
     int base;                /* of m, as found: 0 unknown, 1 e, 2 two */
     int divided;             /* O is divided by l in every tile: -1 unknown, 0 no, 1 yes */
     int rows, Nk, dim, tile; /* sizes; keys of a tile */
@@ -70,5 +71,9 @@ void fold_case_anywhere(struct grading *g);
 /* begin: s->count is how many tiles of the copy's shape the keys take. */
 void fold_case_count(struct grading *g);
 void fold_case_hidden(struct grading *g);
+/* Cases of the battery (fold_edges.c): all, key by key, those whose rows see keys. */
+void fold_case_edges(struct grading *g);
+void fold_case_edges_of_keys(struct grading *g);
+void fold_case_edges_visible(struct grading *g);
 
 #endif

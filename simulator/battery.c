@@ -157,9 +157,11 @@ static bool explains(const struct outcome *x, const struct mistake *m, int tile)
             return false;
     }
     for (int64_t i = 0; x->got_lse != NULL && i < x->rows; i++) {
+        double got = x->got_lse[i], want = x->want_lse[i];
         double near = x->allowed_lse[i] + relative * fabs(x->other_lse[i]);
-        if (!within(x->got_lse[i], x->want_lse[i], x->allowed_lse[i]) &&
-            !within(x->got_lse[i], x->other_lse[i], near))
+        if (isfinite(got) && isfinite(want))
+            near = fmin(near, fabs(got - want) / 8);
+        if (!within(got, want, x->allowed_lse[i]) && !within(got, x->other_lse[i], near))
             return false;
     }
     return true;
@@ -181,7 +183,8 @@ static int tile_of(struct outcome *x, const struct mistake_info *info)
     int whole = (int)(x->in->buffer > 0 ? x->in->buffer : 1);
     if (!info->tiles)
         return explains(x, &info->mistake, whole) ? whole : 0;
-    for (int tile = 1; tile <= 256; tile *= 2)
+    bool drops = info->mistake.tail == TAIL_DROPPED; /* all of a row is no tail */
+    for (int tile = 1; tile <= (drops ? x->in->problem.Nk : 256) && tile <= 256; tile *= 2)
         if (explains(x, &info->mistake, tile))
             return tile;
     return 0;
@@ -226,6 +229,8 @@ static void describe(const struct outcome *x, struct battery_verdict *v)
     }
     if (unwritten > 0)
         say(v, "%" PRId64 " of %" PRId64 " outputs were never written", unwritten, x->outputs);
+    else if (v->wrong == 0)
+        say(v, "no known mistake; O is right, its logarithms are not");
     else if (nan > 0)
         say(v, "no known mistake; %" PRId64 " of %" PRId64 " outputs are NaN", nan, x->outputs);
     else
@@ -242,6 +247,7 @@ static void first_says(struct battery_verdict *v, enum format f, double got, dou
     va_start(arguments, place);
     vsnprintf(name, sizeof name, place, arguments);
     va_end(arguments);
+    want = format_round(f, want, false);
     if (got == BATTERY_POISON)
         snprintf(v->first, sizeof v->first, "%s was never written, want %s", name,
                  number_text(f, want).text);

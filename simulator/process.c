@@ -254,13 +254,18 @@ static size_t moved(ssize_t n)
 bool process_talk(struct process *p, const void *send, size_t count, void *reply, size_t want)
 {
     size_t sent = 0, got = 0;
+    if (p->rests_since > 0)
+        p->deadline += process_clock() - p->rests_since;
+    p->rests_since = 0;
     while (p->from >= 0) {
         if (sent < count)
             sent += moved(write(p->to, (const char *)send + sent, count - sent));
         ssize_t n = got < want ? read(p->from, (char *)reply + got, want - got) : 0;
         got += moved(n);
-        if (sent == count && got == want)
+        if (sent == count && got == want) {
+            p->rests_since = process_clock();
             return true;
+        }
         if (n == 0 && got < want)
             shut(&p->from); /* nobody can answer any more */
         if (p->ending != ENDING_RUNNING)

@@ -16,7 +16,8 @@
 
 struct limits {
     const char *folder;  /* where it runs */
-    double seconds;      /* on the wall, of the whole process; processor time likewise */
+    double seconds;      /* on the wall, of the whole process, less what one that talks waited for
+                            us; processor time likewise */
     int64_t memory;      /* bytes it may hold; 0: no limit */
     int64_t file_bytes;  /* of any file it writes */
     int64_t print_bytes; /* it may print; more ends it */
@@ -40,6 +41,7 @@ struct process {
     int printed, to, from; /* descriptors; -1: closed */
     struct limits limits;
     double deadline;
+    double rests_since; /* it waits for us: since then; 0: it does not */
     enum ending ending;
     int code;
     char said[2048]; /* the beginning of what it printed, with a zero behind it */

@@ -84,20 +84,20 @@ done <"$tests/labs/wrong.txt"
 
 # --- forms of the result
 graded 07 "$lessons/07-fa2/answer.c" --junit "$folder/j.xml" --gradescope "$folder/g.json" -o "$folder/r.json"
-same 'JUnit XML has a case for each property' "$(grep -c '<testcase' "$folder/j.xml")" 9
-same 'results.json has a score for each' "$(grep -c '"score":' "$folder/g.json")" 9
-matches 'the JSON has the points' '"points":.*13' "$(grep '"points"' "$folder/r.json")"
+same 'JUnit XML has a case for each property' "$(grep -c '<testcase' "$folder/j.xml")" 10
+same 'results.json has a score for each' "$(grep -c '"score":' "$folder/g.json")" 10
+matches 'the JSON has the points' '"points":.*14' "$(grep '"points"' "$folder/r.json")"
 if command -v xmllint >/dev/null; then
     xmllint --noout "$folder/j.xml" && ok=yes || ok=no
     verdict 'the XML is well formed' $ok ''
 fi
 
 # --- one student's copy
-printf 'secret = a secret of sixteen\nhidden = later\nfeedback = property\npoints.12 = 1,2,3,4,5\n' >"$folder/course.ini"
+printf 'secret = a secret of sixteen\nhidden = later\nfeedback = property\npoints.12 = 1,2,3,4,6,5\n' >"$folder/course.ini"
 echo 'secret = a secret of sixteen' >"$folder/own.ini"
 graded 12 "$lessons/12-gqa/answer.c" --conf "$folder/course.ini" --student s1
 matches 'hidden properties wait' 'shown after the due date' "$got"
-matches "the course's points count" ' 10 / 15' "$flat"
+matches "the course's points count" ' 16 / 21' "$flat"
 
 # own STUDENT LAB: the lab's answer as that student's copy asks for it; asked: by how many edits
 own() {
@@ -147,7 +147,7 @@ if command -v zip >/dev/null && command -v unzip >/dev/null && [ "$full" = full 
         "$(cd "$folder/course/student" && find . -name 'answer*' -o -name .git -o -name course.ini &&
             grep -rlE 'a secret of|static void hidden\(|fold_case_hidden' lessons tests)" ''
     got=$(cd "$lessons/.." && lessons/gradescope_test.sh "$build" 12 lessons/12-gqa/answer.c)
-    same 'the autograder passes the answer' "$(printf '%s\n' "$got" | grep -c '"status":.*"passed"')" 5
+    same 'the autograder passes the answer' "$(printf '%s\n' "$got" | grep -c '"status":.*"passed"')" 6
     got=$(cd "$lessons/.." && lessons/gradescope_test.sh "$build" 12 "$tests/labs/dishonest/constructor.c")
     matches 'and gives a file of another lab no points, with the reason' 'defined nowhere' "$got"
 else
@@ -168,7 +168,7 @@ cp "$lessons/12-gqa/answer.c" "$folder/all/ada.c"
 cp "$lessons/12-gqa/lab.c" "$folder/all/ben.c"
 graded 12 "$folder/all" --csv
 same 'a folder, one line a student' "$(printf '%s\n' "$got" | cut -d, -f1-3 | tr '\n' ' ')" \
-    'student,points,max_points ada,8,8 ben,0,8 '
+    'student,points,max_points ada,9,9 ben,0,9 '
 cp "$lessons/12-gqa/lab.c" "$folder/all/cid.c"
 echo 'int' >"$folder/all/dan.c"
 for jobs in 1 2 5; do

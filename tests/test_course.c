@@ -45,7 +45,7 @@ static void test_settings(void **state)
         {"\n# note\nfeedback = loud\n",
          "c.ini:3: feedback = loud: cause, property or none is right"},
         {"hidden = never\n", "c.ini:1: hidden = never: later, due or now is right"},
-        {"points.07 = 1,2\n", "c.ini:1: points.07 = 1,2: 9 numbers from 0 to 100 are right"},
+        {"points.07 = 1,2\n", "c.ini:1: points.07 = 1,2: 10 numbers from 0 to 100 are right"},
         {"points.99 = 1\n", NULL},
         {"\nseconds = 0\n", "c.ini:2: seconds = 0: a number from 0.1 to 60 is right"},
         {"seconds.07 = soon\n", "c.ini:1: seconds.07 = soon: a number from 0.1 to 60 is right"},
@@ -64,7 +64,7 @@ static void test_settings(void **state)
         if (rows[i][1] != NULL)
             assert_string_equal(why.text, rows[i][1]);
     }
-    write_file("secret = sixteen letters or more # not this\n points.12= 1,2,3,4,5\nhidden=now\n");
+    write_file("secret = sixteen letters or more # not this\n points.12= 1,2,3,4,0,5\nhidden=now\n");
     assert_true(course_read("c.ini", &c, &why));
     assert_string_equal(c.secret, "sixteen letters or more");
     assert_true(c.show_hidden && c.variants && c.feedback == FEEDBACK_CAUSE);

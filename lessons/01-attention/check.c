@@ -1,5 +1,5 @@
 /* check.c: lab 01, attention by definition. */
-#include "lessons/grade.h"
+#include "lessons/edges.h"
 
 enum { SCORES = 1, WEIGHTS = 2, OUTPUT = 4 };
 
@@ -134,6 +134,41 @@ static void large(struct grading *g)
     attend(g, 3, 6, 4, 512, WEIGHTS | OUTPUT);
 }
 
+/* The battery's Q, K, V, sixteen queries of a head at a time. */
+static bool solve(struct grading *g, const struct battery_input *in, double *O, double *lse)
+{
+    const struct problem *p = &in->problem;
+    (void)lse;
+    for (int64_t unit = 0; unit < problem_units(p); unit++)
+        for (int64_t row0 = 0; row0 < p->Nq; row0 += MAX_ROWS) {
+            struct state s;
+            struct head h = problem_head(p, unit);
+            int rows = p->Nq - row0 < MAX_ROWS ? (int)(p->Nq - row0) : MAX_ROWS;
+            fresh(&s, rows, (int)p->Nk, (int)p->D);
+            s.scale = 1 / sqrtf((float)p->D);
+            for (int d = 0; d < s.dim; d++) {
+                for (int r = 0; r < rows; r++)
+                    s.Q[r][d] = (float)tensor_get(&p->q, h.batch, h.head, row0 + r, d);
+                for (int c = 0; c < s.keys; c++) {
+                    s.K[c][d] = (float)tensor_get(&p->k, h.batch, h.kv_head, c, d);
+                    s.V[c][d] = (float)tensor_get(&p->v, h.batch, h.kv_head, c, d);
+                }
+            }
+            if (!call(g, 0, &s))
+                return false;
+            for (int r = 0; r < rows; r++)
+                for (int d = 0; d < s.dim; d++)
+                    O[(unit * p->Nq + row0 + r) * p->D + d] = edge_number(s.O[r][d]);
+        }
+    return true;
+}
+
+static void edges(struct grading *g)
+{
+    edge_cases(
+        g, &(struct edges){.solve = solve, .plain = true, .most_keys = MAX_KEYS, .most_rows = 80});
+}
+
 static void hidden(struct grading *g)
 {
     for (int i = 0; i < 8; i++) {
@@ -155,4 +190,5 @@ const struct lab lab_attention = {
                    {"one key: O is its value", 1, one_key, false},
                    {"no keys: O = 0", 1, no_keys, false},
                    {"large scores", 1, large, false},
+                   {"edge cases of the battery", 1, edges, false},
                    {"hidden, 8 shapes", 2, hidden, true}}};

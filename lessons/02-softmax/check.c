@@ -1,5 +1,5 @@
 /* check.c: lab 02, safe softmax and logsumexp. */
-#include "lessons/grade.h"
+#include "lessons/edges.h"
 
 enum { MAXIMUM = 1, WEIGHTS = 2, LOGSUM = 4 };
 
@@ -97,6 +97,37 @@ static void huge_logsum(struct grading *g)
     softmax(g, 2, 6, 1, -2000, true, LOGSUM);
 }
 
+/* The student's weights times V, and L; sixteen rows of the battery's scores at a time. */
+static bool solve(struct grading *g, const struct battery_input *in, double *O, double *lse)
+{
+    const struct problem *p = &in->problem;
+    for (int64_t row = 0; row < problem_units(p) * p->Nq; row++) {
+        struct state s;
+        int64_t unit = row / p->Nq;
+        fresh(&s, 1, (int)p->Nk, 1);
+        for (int c = 0; c < s.keys; c++)
+            s.S[0][c] = (float)edge_score(in, unit, row % p->Nq, c);
+        if (!call(g, 0, &s))
+            return false;
+        struct edge_row want = edge_row(in, unit, row % p->Nq, 0, p->Nk);
+        lse[row] = edge_natural(g, s.L[0], want.m + log(want.l));
+        for (int64_t d = 0; d < p->D; d++)
+            for (int c = 0; c < s.keys; c++)
+                O[row * p->D + d] += edge_number(s.P[0][c]) * edge_value(in, unit, c, d);
+    }
+    return true;
+}
+
+static void edges(struct grading *g)
+{
+    edge_cases(g, &(struct edges){.solve = solve,
+                                  .plain = true,
+                                  .lse = true,
+                                  .most_keys = MAX_KEYS,
+                                  .most_rows = 40,
+                                  .leaves = {"no-keys", "plus-inf"}});
+}
+
 static void hidden(struct grading *g)
 {
     for (int i = 0; i < 8; i++)
@@ -117,4 +148,5 @@ const struct lab lab_softmax = {
                    {"scores of -inf have weight 0", 1, holes, false},
                    {"L = m + ln l", 1, logsum, false},
                    {"L of huge scores", 1, huge_logsum, false},
+                   {"edge cases of the battery", 1, edges, false},
                    {"hidden, 8 cases", 2, hidden, true}}};

@@ -15,7 +15,7 @@ void take_key(struct state *s)
 {
     for (int r = 0; r < s->rows; r++) {
         float x = s->S[r][0], m = fmaxf(s->m[r], x);
-        if (m == -INFINITY)
+        if (x == -INFINITY)
             continue;
         float old = s->l[r] * expf(s->m[r] - m), p = expf(x - m), l = old + p;
         for (int d = 0; d < s->dim; d++)

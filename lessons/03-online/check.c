@@ -92,4 +92,5 @@ const struct lab lab_online = {
                    {"O is finished after every key", 1, finished, false},
                    {"scores of -inf", 1, infinite, false},
                    {"scores of 500 to 700", 1, large, false},
+                   {"edge cases of the battery", 1, fold_case_edges_of_keys, false},
                    {"hidden, 6 cases", 1, hidden, true}}};

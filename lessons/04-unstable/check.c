@@ -77,4 +77,5 @@ const struct lab lab_repair = {
                    {"one maximum in exponent and state", 2, running_maximum, false},
                    {"the ragged tail is no key", 2, tail, false},
                    {"the whole row", 2, whole, false},
+                   {"edge cases of the battery", 1, fold_case_edges_visible, false},
                    {"hidden, 6 cases", 2, hidden, true}}};

@@ -41,5 +41,5 @@ void fold_tile(struct state *s)
 void finish(struct state *s)
 {
     for (int r = 0; r < s->rows; r++)
-        s->L[r] = s->l[r] > 0 ? s->m[r] + logf(s->l[r]) : -INFINITY;
+        s->L[r] = s->l[r] == 0 ? -INFINITY : s->m[r] + logf(s->l[r]);
 }

@@ -5,6 +5,7 @@
    divided in every tile.  At the end write L = m + ln l.
    A row that has seen no key, or only scores of -INFINITY, has m = -INFINITY, l = 0, O = 0, and
    L = -INFINITY.
+   A score or a value that is NaN and counts makes the row's O NaN.
    $VARIANT$ */
 #include "lab.h"
 

@@ -47,7 +47,7 @@ void finish(struct state *s)
 {
     for (int r = 0; r < s->rows; r++) {
         for (int d = 0; d < s->dim; d++)
-            s->O[r][d] = s->l[r] > 0 ? s->O[r][d] / s->l[r] : 0;
-        s->L[r] = s->l[r] > 0 ? s->m[r] + logf(s->l[r]) : -INFINITY;
+            s->O[r][d] = s->l[r] == 0 ? 0 : s->O[r][d] / s->l[r];
+        s->L[r] = s->l[r] == 0 ? -INFINITY : s->m[r] + logf(s->l[r]);
     }
 }

@@ -68,4 +68,5 @@ const struct lab lab_rounding = {
                    {"P V takes weights rounded to bf16", 3, products, false},
                    {"to nearest, not cut", 2, nearest, false},
                    {"several tiles, and the end", 1, many, false},
+                   {"edge cases of the battery", 1, fold_case_edges, false},
                    {"hidden, 6 cases", 2, hidden, true}}};

@@ -2,6 +2,7 @@
 
    The tile of lab 07 (O undivided) as kernels compute it: the weights P = e^(s - m) are rounded to
    bf16, to nearest, ties to even, for the product P V, while l sums the weights as they were.
+   Rows that saw only -INFINITY end with O = 0 and L = -INFINITY; a NaN makes the row's O NaN.
    $VARIANT$ */
 #include "lab.h"
 

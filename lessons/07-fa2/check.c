@@ -32,4 +32,5 @@ const struct lab lab_fa2 = {
                    {"one division, at the end", 1, one_division, false},
                    {"a tile onto any m, l, O", 1, fold_case_anywhere, false},
                    {"tiles for all keys", 1, fold_case_count, false},
+                   {"edge cases of the battery", 1, fold_case_edges, false},
                    {"hidden, 8 cases", 2, fold_case_hidden, true}}};

@@ -1,5 +1,5 @@
 /* check.c: lab 10, masks and the class of a tile.  Visibility is the reference's own definition. */
-#include "lessons/grade.h"
+#include "lessons/edges.h"
 #include "reference/problem.h"
 
 enum { MASK, CLASSIFY };
@@ -155,6 +155,53 @@ static void classes(struct grading *g)
     every_tile(g, (struct rules){12, 12, 0, 5, 2}, 3, 4, CLASSIFY);
 }
 
+/* The battery's masked cases: the student's mask, tile by tile, the rest of attention ours. */
+static bool solve_row(struct grading *g, const struct battery_input *in, int64_t row, double *O)
+{
+    const struct problem *p = &in->problem;
+    double m = -INFINITY, l = 0, score[MAX_KEYS * 4];
+    struct rules x = {(int)p->Nq, (int)p->Nk, p->mask.causal, (int)p->mask.left,
+                      p->mask.causal ? -1 : (int)p->mask.right};
+    for (int key0 = 0; key0 < p->Nk; key0 += MAX_KEYS) {
+        struct state s;
+        int left = (int)p->Nk - key0;
+        load(g, &x, (int)(row % p->Nq), key0, 1, left < MAX_KEYS ? left : MAX_KEYS, &s);
+        for (int c = 0; c < s.keys; c++)
+            s.S[0][c] = (float)edge_score(in, row / p->Nq, row % p->Nq, key0 + c);
+        if (!call(g, MASK, &s))
+            return false;
+        for (int c = 0; c < s.keys; c++) {
+            score[key0 + c] = edge_number(s.S[0][c]);
+            m = fmax(m, score[key0 + c]);
+        }
+    }
+    for (int c = 0; c < p->Nk; c++) {
+        double w = score[c] == -INFINITY ? 0 : exp(score[c] - m);
+        l += w;
+        for (int64_t d = 0; d < p->D && w != 0; d++)
+            O[d] += w * edge_value(in, row / p->Nq, c, d);
+    }
+    for (int64_t d = 0; d < p->D && l != 0; d++)
+        O[d] /= l;
+    return true;
+}
+
+static bool solve(struct grading *g, const struct battery_input *in, double *O, double *lse)
+{
+    const struct problem *p = &in->problem;
+    (void)lse;
+    for (int64_t row = 0; row < problem_units(p) * p->Nq; row++)
+        if (!solve_row(g, in, row, O + row * p->D))
+            return false;
+    return true;
+}
+
+static void edges(struct grading *g)
+{
+    edge_cases(g, &(struct edges){
+                      .solve = solve, .masked = true, .most_keys = 4 * MAX_KEYS, .most_rows = 80});
+}
+
 static void hidden(struct grading *g)
 {
     for (int i = 0; i < 6; i++) {
@@ -176,4 +223,5 @@ const struct lab lab_causal = {
                    {"windows given by left and right", 2, windows, false},
                    {"causal with this copy's window", 1, own_window, false},
                    {"skip, plain or mask", 2, classes, false},
+                   {"edge cases of the battery", 1, edges, false},
                    {"hidden, 6 cases", 2, hidden, true}}};

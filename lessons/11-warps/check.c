@@ -1,5 +1,5 @@
 /* check.c: lab 11, merging what warps hold. */
-#include "lessons/grade.h"
+#include "lessons/edges.h"
 
 enum { MERGE, SHARE };
 
@@ -161,6 +161,45 @@ static void shares(struct grading *g)
     }
 }
 
+/* The battery's keys, shared by four warps; a warp may have none. */
+static bool solve(struct grading *g, const struct battery_input *in, double *O, double *lse)
+{
+    enum { WARPS = 4 };
+    const struct problem *p = &in->problem;
+    double unit = g->variant.base == 2 ? LN2 : 1;
+    for (int64_t row = 0; row < problem_units(p) * p->Nq; row++) {
+        struct state s;
+        fresh(&s, 1, 0, (int)p->D);
+        s.parts = WARPS;
+        for (int w = 0; w < WARPS; w++) {
+            struct edge_row part =
+                edge_row(in, row / p->Nq, row % p->Nq, w * p->Nk / WARPS, (w + 1) * p->Nk / WARPS);
+            s.part_m[w] = (float)(part.m / unit);
+            double shift = isinf(part.m) ? 1 : exp(part.m - (double)s.part_m[w] * unit);
+            s.part_l[w] = (float)(part.l * shift);
+            for (int d = 0; d < s.dim; d++)
+                s.part_O[w][d] = (float)(part.O[d] * shift);
+        }
+        if (!call(g, MERGE, &s))
+            return false;
+        for (int d = 0; d < s.dim; d++)
+            O[row * p->D + d] = edge_number(s.O[0][d]);
+        lse[row] = edge_number(s.m[0]) * unit + log(edge_number(s.l[0]));
+    }
+    return true;
+}
+
+static void edges(struct grading *g)
+{
+    edge_cases(g, &(struct edges){.solve = solve,
+                                  .plain = true,
+                                  .masked = true,
+                                  .lse = true,
+                                  .most_keys = 260,
+                                  .most_rows = 10,
+                                  .leaves = {"plus-inf", "residual-large"}});
+}
+
 static void hidden(struct grading *g)
 {
     for (int i = 0; i < 8; i++)
@@ -182,4 +221,5 @@ const struct lab lab_warps = {.number = "11",
                                              {"no key at all", 1, all_empty, false},
                                              {"maxima 200 apart", 1, far, false},
                                              {"split-Q: rows of a warp", 1, shares, false},
+                                             {"edge cases of the battery", 1, edges, false},
                                              {"hidden, 8 cases", 1, hidden, true}}};

@@ -1,5 +1,5 @@
 /* check.c: lab 12, heads of GQA. */
-#include "lessons/grade.h"
+#include "lessons/edges.h"
 
 enum { FORWARD, BACKWARD };
 
@@ -88,6 +88,41 @@ static void groups(struct grading *g)
     sums(g, 32, 8);
 }
 
+/* The battery's heads, each with the key head that the student names. */
+static bool solve(struct grading *g, const struct battery_input *in, double *O, double *lse)
+{
+    const struct problem *p = &in->problem;
+    struct state s;
+    (void)lse;
+    fresh(&s, 1, 0, 1);
+    s.sizes[0] = p->Hq;
+    s.sizes[1] = p->Hkv;
+    memset(s.index, 0xFF, sizeof s.index);
+    if (!call(g, FORWARD, &s))
+        return false;
+    for (int64_t h = 0; h < p->Hq; h++)
+        if (s.index[h] < 0 || s.index[h] >= p->Hkv)
+            wrong(g, "query head %d reads key head %d; there are %d", (int)h, s.index[h],
+                  (int)p->Hkv);
+    for (int64_t row = 0; row < problem_units(p) * p->Nq && !failed(g); row++) {
+        struct edge_row y =
+            edge_row_of(in, row / p->Nq, s.index[row / p->Nq % p->Hq], row % p->Nq, 0, p->Nk);
+        for (int64_t d = 0; d < p->D; d++)
+            O[row * p->D + d] = y.O[d] / y.l;
+    }
+    return !failed(g);
+}
+
+static void edges(struct grading *g)
+{
+    edge_cases(g, &(struct edges){.solve = solve,
+                                  .plain = true,
+                                  .masked = true,
+                                  .heads = true,
+                                  .most_keys = 80,
+                                  .most_rows = 80});
+}
+
 static void hidden(struct grading *g)
 {
     for (int i = 0; i < 6; i++) {
@@ -106,4 +141,5 @@ const struct lab lab_gqa = {.number = "12",
                                            {"one key head", 1, mqa, false},
                                            {"groups: which head is read", 2, gqa, false},
                                            {"groups: gradients add", 2, groups, false},
+                                           {"edge cases of the battery", 1, edges, false},
                                            {"hidden, 6 cases", 2, hidden, true}}};

@@ -1,5 +1,5 @@
 /* check.c: lab 17, the combine of split decode. */
-#include "lessons/grade.h"
+#include "lessons/edges.h"
 
 static const double LN2 = 0.69314718055994531;
 
@@ -111,6 +111,46 @@ static void huge(struct grading *g)
     combine(g, 3, 2, 0, -400);
 }
 
+/* The battery's keys in four groups; a group may have none. */
+static bool solve(struct grading *g, const struct battery_input *in, double *O, double *lse)
+{
+    enum { GROUPS = 4 };
+    const struct problem *p = &in->problem;
+    for (int64_t row = 0; row < problem_units(p) * p->Nq; row++) {
+        struct state s;
+        fresh(&s, 1, 0, (int)p->D);
+        s.parts = GROUPS;
+        struct edge_row want = edge_row(in, row / p->Nq, row % p->Nq, 0, p->Nk);
+        for (int i = 0; i < GROUPS; i++) {
+            struct edge_row part = edge_row(in, row / p->Nq, row % p->Nq, i * p->Nk / GROUPS,
+                                            (i + 1) * p->Nk / GROUPS);
+            double L = part.l == 0 ? -INFINITY : part.m + log(part.l);
+            s.part_L[i] = (float)(L / (g->variant.base == 2 ? LN2 : 1));
+            for (int d = 0; d < s.dim; d++)
+                s.part_O[i][d] = (float)(part.l == 0 ? 0 : part.O[d] / part.l);
+        }
+        if (!call(g, 0, &s))
+            return false;
+        for (int d = 0; d < s.dim; d++)
+            O[row * p->D + d] = edge_number(s.O[0][d]);
+        lse[row] = g->variant.base == 2 ? edge_natural(g, s.L[0], want.m + log(want.l))
+                                        : edge_number(s.L[0]);
+    }
+    return true;
+}
+
+static void edges(struct grading *g)
+{
+    edge_cases(g, &(struct edges){.solve = solve,
+                                  .plain = true,
+                                  .masked = true,
+                                  .lse = true,
+                                  .most_keys = 260,
+                                  .most_rows = 10,
+                                  .most_score = 1000, /* e^(part_L - L) loses digits beyond */
+                                  .leaves = {"plus-inf"}});
+}
+
 static void hidden(struct grading *g)
 {
     for (int i = 0; i < 8; i++)
@@ -130,4 +170,5 @@ const struct lab lab_combine = {.number = "17",
                                                {"groups without a key", 1, some_empty, false},
                                                {"no key at all", 1, all_empty, false},
                                                {"logarithms of 400 and more", 1, huge, false},
+                                               {"edge cases of the battery", 1, edges, false},
                                                {"hidden, 8 cases", 2, hidden, true}}};

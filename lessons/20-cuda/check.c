@@ -1,6 +1,6 @@
 /* check.c: lab 20, a softmax by the threads of a block, on the emulator, watched by its
    detector. */
-#include "lessons/grade.h"
+#include "lessons/edges.h"
 
 enum { VALUES = 1, SUMS = 2 };
 
@@ -67,6 +67,36 @@ static void races(struct grading *g)
     softmax(g, 1, 7, 1, VALUES | SUMS, true);
 }
 
+/* The student's weights times V, and m + ln l; sixteen rows of the battery's scores at a time. */
+static bool solve(struct grading *g, const struct battery_input *in, double *O, double *lse)
+{
+    const struct problem *p = &in->problem;
+    for (int64_t row = 0; row < problem_units(p) * p->Nq; row++) {
+        struct state s;
+        int64_t unit = row / p->Nq;
+        fresh(&s, 1, (int)p->Nk, 1);
+        for (int c = 0; c < s.keys; c++)
+            s.S[0][c] = (float)edge_score(in, unit, row % p->Nq, c);
+        if (!call(g, 0, &s))
+            return false;
+        lse[row] = edge_number(s.m[0]) + log(edge_number(s.l[0]));
+        for (int64_t d = 0; d < p->D; d++)
+            for (int c = 0; c < s.keys; c++)
+                O[row * p->D + d] += edge_number(s.P[0][c]) * edge_value(in, unit, c, d);
+    }
+    return true;
+}
+
+static void edges(struct grading *g)
+{
+    edge_cases(g, &(struct edges){.solve = solve,
+                                  .plain = true,
+                                  .lse = true,
+                                  .most_keys = MAX_KEYS,
+                                  .most_rows = 4,
+                                  .leaves = {"no-keys", "plus-inf"}});
+}
+
 static void hidden(struct grading *g)
 {
     for (int i = 0; i < 3; i++)
@@ -88,4 +118,5 @@ const struct lab lab_cuda = {.number = "20",
                                             {"any number of keys", 1, any_keys, false},
                                             {"any order of threads", 2, orders, false},
                                             {"no race, no stray access", 2, races, false},
+                                            {"edge cases of the battery", 1, edges, false},
                                             {"hidden, 3 cases", 1, hidden, true}}};
