@@ -33,6 +33,8 @@ static void test_words(void **state)
         {"--scene tiles --shape 1,1,1,512,512,64 --tile 64,64", 64, "A fa1: 64 of 64 cells"},
         {"--scene tiles --shape 1,1,1,512,512,64 --tile 64,64 --causal", 8,
          "B fa2: 36 of 36 cells"},
+        {"--do ones --shape 1,1,1,512,512,64", 2, "B backward: 16 of 32 cells, step 2 of 4\n"},
+        {"--do ones --scene machine", 60, "B backward: 2,048 blocks, a column block each"},
         {"--scene machine", 60,
          "A fa1: 32 blocks, a head each; 0.2963 waves of 108; 32 of 108 SMs"},
         {"--scene machine", 60, "B fa2: 2,048 blocks, a row block each; 18.96 waves of 108"},
@@ -76,9 +78,10 @@ static void check_frames(const struct view_case *c, const struct scene *s, const
 /* Every parameter, both ways; the copied command opens the same scene again. */
 static void test_parameters(void **state)
 {
-    static const char *const words[] = {"--scene tiles", "--scene machine", "--scene warps"};
+    static const char *const words[] = {"--scene tiles", "--scene machine", "--scene warps",
+                                        "--do ones", "--do ones --scene machine"};
     (void)state;
-    for (size_t i = 0; i < 3; i++) {
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
         struct view_case c, again;
         struct parameter p[PARAMETER_MOST];
         struct message why;
@@ -113,6 +116,9 @@ static void test_refusals(void **state)
         {"--scene tiles --shape 1,1,1,1048576,1048576,64", "are too many to draw"},
         {"--scene tiles --shape 1,3,2,64,64,64", "--shape: Hq is a multiple of Hkv; 3 is not of 2"},
         {"--scene tiles --shape 1,2,2,64,64", "--shape 1,2,2,64,64: B,Hq,Hkv,Nq,Nk,D"},
+        {"--scene warps --do ones",
+         "--do: the warps scene shows the forward pass; tiles and machine show the backward pass's "
+         "blocks, flashulp walk --do its steps"},
         {"--scene machine --device X100", "X100"},
         {"--scene machine --tile 0,64", "--tile 0,64"}};
     (void)state;

@@ -105,6 +105,11 @@ static bool build(struct scene *scene, struct machine_view *v, struct message *w
     return true;
 }
 
+static enum plan_kernel usual_launch(const struct machine_view *v)
+{
+    return v->scenario.given[OPTION_DO] ? PLAN_KERNEL_BACKWARD : PLAN_KERNEL_FA2;
+}
+
 /* Launch B, and how many blocks an SM holds. */
 static void read_live(struct machine_view *v)
 {
@@ -112,7 +117,7 @@ static void read_live(struct machine_view *v)
     struct message unlike; /* said by live_shown */
     v->per_sm = 1;
     v->pane[0].kernel = PLAN_KERNEL_FA1;
-    v->pane[1].kernel = PLAN_KERNEL_FA2;
+    v->pane[1].kernel = usual_launch(v);
     if (live_value(&v->scenario, "launch B", value, sizeof value))
         plan_kernel_from_name(value, &v->pane[1].kernel, &unlike);
     if (live_value(&v->scenario, "blocks an SM", value, sizeof value))
@@ -330,7 +335,7 @@ static void machine_arguments(const struct scene *scene, char **text)
     struct parameter p[PARAMETER_MOST];
     char *live = NULL;
     machine_parameters(scene, p);
-    if (v->pane[1].kernel != PLAN_KERNEL_FA2)
+    if (v->pane[1].kernel != usual_launch(v))
         live_append(&live, p[LIVE_KERNEL].name, p[LIVE_KERNEL].value);
     if (v->per_sm != 1)
         live_append(&live, p[LIVE_PER_SM].name, p[LIVE_PER_SM].value);

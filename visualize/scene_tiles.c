@@ -2,7 +2,8 @@
    head beside FA2's block for each row of tiles, in lockstep, one cell a step.
 
    Left: fa1, key tiles outside, query tiles inside, O read and written each time.  Right: fa2,
-   every row a block of its own, all at once.  Work is cost.h's, over the cells that are done. */
+   every row a block of its own, all at once.  With --do: left fa2, right the backward pass, every
+   column a block of its own.  Work is cost.h's, over the cells that are done. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -50,9 +51,11 @@ static void tiles_close(struct scene *scene)
 
 static bool build(struct scene *scene, struct tiles_view *v, struct message *why)
 {
-    static const enum plan_kernel kernels[PANES] = {PLAN_KERNEL_FA1, PLAN_KERNEL_FA2};
+    static const enum plan_kernel kernels[2][PANES] = {{PLAN_KERNEL_FA1, PLAN_KERNEL_FA2},
+                                                       {PLAN_KERNEL_FA2, PLAN_KERNEL_BACKWARD}};
+    bool backward = v->scenario.given[OPTION_DO];
     for (int pane = 0; pane < PANES; pane++) {
-        v->grid[pane] = grid_of(kernels[pane], &v->launch.shape, v->launch.tile, 1, 1);
+        v->grid[pane] = grid_of(kernels[backward][pane], &v->launch.shape, v->launch.tile, 1, 1);
         const struct grid *g = &v->grid[pane];
         if (g->row_tiles * g->key_tiles > MOST_CELLS)
             return refuse(why,
@@ -129,10 +132,15 @@ static void tiles_words(const struct scene *scene, int moment, struct moment_wor
     memset(w, 0, sizeof *w);
     snprintf(w->step, sizeof w->step, "CELL");
     snprintf(w->where, sizeof w->where, "one cell of every thread block");
-    snprintf(w->equation, sizeof w->equation, "S = Q_i K_j^T, P, O~_i += P V_j");
-    snprintf(w->meaning, sizeof w->meaning,
-             "A has one thread block for the head: it takes a key tile and goes through all query "
-             "tiles. B has one for each query tile: all work at once, keys last to first.");
+    bool backward = v->scenario.given[OPTION_DO];
+    snprintf(w->equation, sizeof w->equation, "%s",
+             backward ? "P, dP, dS; dV_j, dK_j, dQ_i += ..." : "S = Q_i K_j^T, P, O~_i += P V_j");
+    snprintf(w->meaning, sizeof w->meaning, "%s",
+             backward ? "A, forward, has one thread block for each query tile. B, backward, has one "
+                        "for each key tile: it keeps dK and dV; dQ is added up across blocks."
+                      : "A has one thread block for the head: it takes a key tile and goes through "
+                        "all query tiles. B has one for each query tile: all work at once, keys "
+                        "last to first.");
     snprintf(w->numbers, sizeof w->numbers, "A: %d of %d cells\nB: %d of %d cells%s", a.done, a.of,
              b.done, b.of, b.done == b.of ? ", done" : "");
 }
