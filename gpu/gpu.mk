@@ -5,7 +5,7 @@ GPU_OBJ  := $(patsubst %.c,$(B)/%.o,$(filter-out gpu/target_%,$(wildcard gpu/*.c
 KERNELS  := $(wildcard gpu/kernels/*.cu)
 EMULATED := $(patsubst tests/%.c,$(B)/tests/%,$(wildcard tests/test_emulator*.c))
 ifeq (,$(shell command -v $(CXX) 2>/dev/null))
-TESTS    := $(filter-out $(EMULATED),$(TESTS))
+TESTS    := $(filter-out $(EMULATED) $(B)/tests/test_ptx,$(TESTS))
 .PHONY: no-gpu
 all: no-gpu
 no-gpu: ; @echo "skipped: CUDA kernels on the emulator need a C++ compiler: apt-get install g++"
@@ -36,6 +36,30 @@ $(B)/flashulp-gpu: $(GPU_OBJ) $(B)/gpu/target_emulator.o $(KERNEL_O) $(B)/libfla
 
 ## make gpu        build/flashulp-gpu-device, our CUDA kernels for GPUs, where nvcc is: 7 minutes
 gpu: $(GPU_OBJ) $(B)/libflashulp.a ; @gpu/device.sh $(B) $^
+
+# What nvcc makes of the kernels, executed on a CPU: the host side of each file compiled here, its
+# launches sent to the PTX of the same file.
+PTX_ARCH ?= 80
+PTX_LIB  := $(patsubst %,$(B)/gpu/ptx/%.o,read instruction pure run warp)
+PTX_HOST := $(KERNELS:gpu/kernels/%.cu=$(B)/gpu/ptx/%.host.o)
+PTX_TEXT := $(KERNELS:gpu/kernels/%.cu=$(B)/gpu/ptx/$(PTX_ARCH)/%.ptx)
+$(B)/gpu/ptx/%.host.o: gpu/kernels/%.cu gpu/ptx/launch.h $(B)/FLAGS.setting
+	@mkdir -p $(@D)
+	$(KERNEL) $(CFLAGS) -O0 -include gpu/ptx/launch.h
+$(B)/gpu/ptx/$(PTX_ARCH)/%.ptx: gpu/kernels/%.cu $(wildcard gpu/kernels/*.h) simulator/special_poly.h
+	@mkdir -p $(@D)
+	nvcc -ptx -arch=compute_$(PTX_ARCH) -std=c++17 -fmad=false -I. -o $@ $<
+$(B)/flashulp-gpu-ptx: $(GPU_OBJ) $(PTX_LIB) $(B)/gpu/ptx/names.o $(B)/gpu/ptx/target_ptx.o $(PTX_HOST) $(B)/libemulator.a $(B)/libflashulp.a
+	$(CXX) $(filter -fsanitize%,$(CFLAGS)) -o $@ $^ -lgsl -lgslcblas $(LDLIBS)
+## make ptx        build/flashulp-gpu-ptx, what nvcc made of the kernels, executed on a CPU
+.PHONY: ptx
+ifeq (,$(shell command -v nvcc 2>/dev/null))
+ptx: ; @echo "ptx: no nvcc here: skipped (CUDA toolkit)"
+else
+ptx: $(B)/flashulp-gpu-ptx $(PTX_TEXT)
+endif
+$(B)/tests/test_ptx: $(PTX_LIB) $(B)/libemulator.a
+$(B)/tests/test_ptx: LDLIBS := $(B)/libemulator.a $(B)/libflashulp.a $(LDLIBS)
 
 # test_emulator*_checked take the kernels that report, the others the plain ones.
 $(EMULATED): $(B)/libemulator.a

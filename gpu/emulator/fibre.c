@@ -29,8 +29,8 @@ bool fibre_stacks_need(int count)
         guard_bytes = LEAST_GUARD + (size_t)sysconf(_SC_PAGESIZE);
         slot_bytes = guard_bytes + STACK_BYTES;
         size_t bytes = FIBRE_STACKS * slot_bytes;
-        void *room = mmap(NULL, bytes, PROT_NONE,
-                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        void *room =
+            mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
         if (room == MAP_FAILED)
             return false;
         fibre_stacks = room;
