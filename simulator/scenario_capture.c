@@ -167,6 +167,22 @@ static bool take_layout(const struct scenario *s, const char *path, const struct
     return true;
 }
 
+static bool take_lengths(const struct scenario *s, const char *path, const struct bundle *b,
+                         struct draft *d, struct message *why)
+{
+    const char *q = meta(s, b, "cu_seqlens", OPTION_CU_SEQLENS);
+    const char *k = meta(s, b, "cu_seqlens_k", OPTION_CU_SEQLENS);
+    char names[2][280];
+    if (q == NULL)
+        return true;
+    snprintf(names[0], sizeof names[0], "%.200s: metadata cu_seqlens", path);
+    snprintf(names[1], sizeof names[1], "%.200s: metadata cu_seqlens_k", path);
+    if (!draft_lengths(d, names[0], q, names[1], k != NULL ? k : q, why))
+        return false;
+    text_append(&d->remarks, "cu_seqlens %.60s taken from the file\n", q);
+    return true;
+}
+
 static bool take_metadata(const struct scenario *s, const char *path, const struct bundle *b,
                           struct draft *d, struct message *why)
 {
@@ -204,7 +220,7 @@ static bool take_metadata(const struct scenario *s, const char *path, const stru
         if (o->softcap > 0)
             text_append(&d->remarks, "softcap %s taken from the file\n", value);
     }
-    return take_layout(s, path, b, d, why);
+    return take_lengths(s, path, b, d, why) && take_layout(s, path, b, d, why);
 }
 
 /* Takes tensor `name` out of the bundle. */

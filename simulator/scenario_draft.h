@@ -31,4 +31,8 @@ void draft_from_problem(struct problem *p, struct draft *d);
 /* --scale --causal --window ...: over what the draft already says. */
 bool draft_options(const struct scenario *s, struct draft *d, struct message *why);
 
+/* Where packed sequences start and end, "0,3,8"; the names are for a refusal. */
+bool draft_lengths(struct draft *d, const char *name_q, const char *q, const char *name_k,
+                   const char *k, struct message *why);
+
 #endif

@@ -32,19 +32,25 @@ static bool read_mask(const struct scenario *s, struct mask *m, struct message *
     return align == NULL || align_matters(m, why);
 }
 
+bool draft_lengths(struct draft *d, const char *name_q, const char *q, const char *name_k,
+                   const char *k, struct message *why)
+{
+    if (!parse_list(name_q, q, &d->cu_q, &d->cu_q_count, why) ||
+        !parse_list(name_k, k, &d->cu_k, &d->cu_k_count, why))
+        return false;
+    if (d->cu_q_count != d->cu_k_count)
+        return refuse(why, "%s has %lld numbers, %s %lld; as many are right", name_q,
+                      (long long)d->cu_q_count, name_k, (long long)d->cu_k_count);
+    d->options.sequences = d->cu_q_count - 1;
+    return true;
+}
+
 static bool read_lengths(const struct scenario *s, struct draft *d, struct message *why)
 {
     const char *q = s->value[OPTION_CU_SEQLENS], *k = s->value[OPTION_CU_SEQLENS_K];
     if (q == NULL)
         return k == NULL || refuse(why, "--cu-seqlens-k goes with --cu-seqlens, the queries'");
-    if (!parse_list("--cu-seqlens", q, &d->cu_q, &d->cu_q_count, why) ||
-        !parse_list("--cu-seqlens-k", k != NULL ? k : q, &d->cu_k, &d->cu_k_count, why))
-        return false;
-    if (d->cu_q_count != d->cu_k_count)
-        return refuse(why, "--cu-seqlens has %lld numbers, --cu-seqlens-k %lld; as many are right",
-                      (long long)d->cu_q_count, (long long)d->cu_k_count);
-    d->options.sequences = d->cu_q_count - 1;
-    return true;
+    return draft_lengths(d, "--cu-seqlens", q, "--cu-seqlens-k", k != NULL ? k : q, why);
 }
 
 static bool read_layout(const struct scenario *s, struct draft *d, struct message *why)

@@ -368,6 +368,17 @@ prints 0 '^certified  160 of 160 outputs are correctly rounded' run $packed --po
 same 'packed, the last number of --out is O[0,3,4,7]' "0x$(last_word packed.npy)" \
     "$(tail -1 packed.csv | cut -d, -f6)"
 same 'and its row is the fourth' "$(tail -1 packed.csv | cut -d, -f1-4)" '0,3,4,7'
+"$program" run $packed --cu-seqlens-k 0,4,5 --causal -o packed.safetensors --out packed.npy --force >/dev/null
+prints 0 '^cu_seqlens 0,2,5 taken from the file' run packed.safetensors --algorithm fa2 --out again.npy
+same 'a capture of packed sequences is the same problem again' "$(cmp packed.npy again.npy 2>&1)" ''
+"$program" run packed.safetensors --algorithm fa2 --cu-seqlens 0,5 --out other.npy --force >/dev/null
+same 'but not under lengths of its own' "$(cmp -s packed.npy other.npy || echo other)" other
+LC_ALL=C sed 's/0,4,5/0,4;5/g' packed.safetensors >wrong.safetensors
+refused "run: wrong.safetensors: metadata cu_seqlens_k 0,4;5: whole numbers separated by commas are right" \
+    run wrong.safetensors
+LC_ALL=C sed 's/0,4,5/0,405/g' packed.safetensors >wrong.safetensors
+refused "run: wrong.safetensors: metadata cu_seqlens has 3 numbers, wrong.safetensors: metadata cu_seqlens_k 2; as many are right" \
+    run wrong.safetensors
 
 # --- make demo
 if [ -n "$source" ]; then

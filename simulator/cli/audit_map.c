@@ -24,7 +24,7 @@ static void say_doubts(struct report *r, const struct audit *a, const struct aud
                 text_append(&words, "%s and %s: model cannot tell. ", a->run[i].name,
                             a->run[j].name);
                 if (audit_pair(a, i, j).differ == 0)
-                    text_append(&words, "They coincide here, but how the hardware computes exp, "
+                    text_append(&words, "Their outputs coincide here, but how the hardware computes exp, "
                                         "log and reciprocals is not established.");
                 else
                     text_append(&words, "Under some setting of what is not established they "

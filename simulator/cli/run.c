@@ -117,6 +117,18 @@ static bool write_tensor(struct report *r, const struct finished *x, enum option
     return ok;
 }
 
+/* "0,3,8": where packed sequences start and end. */
+static bool add_lengths(struct bundle *b, const char *key, const int64_t *cu, int64_t sequences,
+                        struct message *why)
+{
+    char *text = NULL;
+    for (int64_t n = 0; n <= sequences; n++)
+        text_append(&text, "%s%lld", n > 0 ? "," : "", (long long)cu[n]);
+    bool ok = bundle_add_meta(b, key, text, why);
+    free(text);
+    return ok;
+}
+
 /* What a reader of the capture needs to ask the same question; the default scale is left out,
    because 1/sqrt(D) is no double. */
 static bool add_metadata(const struct finished *x, struct bundle *b, struct message *why)
@@ -142,6 +154,9 @@ static bool add_metadata(const struct finished *x, struct bundle *b, struct mess
         snprintf(text, sizeof text, "%.17g", p->softcap);
         ok = bundle_add_meta(b, "softcap", text, why);
     }
+    if (ok && p->cu_q != NULL)
+        ok = add_lengths(b, "cu_seqlens", p->cu_q, p->sequences, why) &&
+             add_lengths(b, "cu_seqlens_k", p->cu_k, p->sequences, why);
     return ok;
 }
 
@@ -155,8 +170,6 @@ static bool write_capture(struct report *r, const struct finished *x, const char
     snprintf(name[0], sizeof name[0], "o.%.40s:%.47s",
              simulation_name(&x->simulation).text, x->simulation.policy.name);
     snprintf(name[1], sizeof name[1], "lse.%.96s", name[0] + 2);
-    if (p->cu_q != NULL)
-        return refuse(why, "-o %.200s: a capture of packed sequences is not built yet", path);
     bool ok = as_tensor(x, false, &O, why) && as_tensor(x, true, &lse, why) &&
               bundle_add(&b, "q", &p->q, why) && bundle_add(&b, "k", &p->k, why) &&
               bundle_add(&b, "v", &p->v, why) && bundle_add(&b, name[0], &O, why) &&
