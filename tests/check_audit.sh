@@ -103,7 +103,7 @@ says 0 cap.safetensors --runs fa2,decode+splits=3,fa2@H200,fa2@A100 -o page.html
     -o map.json -o runs.csv
 line "distances" '^  3 decode\+splits~ +0\.0[0-9]+ +0\.0[0-9]+ +- '
 line "coinciding models" '^  5 fa2@A100 .* \? +- '
-line "and why" 'fa2@H200 and fa2@A100: model cannot tell\. They coincide here'
+line "and why" 'fa2@H200 and fa2@A100: model cannot tell\. Their outputs'
 line "the centre" 'spread R 0\.0[0-9]+ around the centre; shared bias, centre to exact'
 line "no ranking" 'Near the centre is not near the exact result'
 narrow "the map"

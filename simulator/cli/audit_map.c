@@ -24,11 +24,13 @@ static void say_doubts(struct report *r, const struct audit *a, const struct aud
                 text_append(&words, "%s and %s: model cannot tell. ", a->run[i].name,
                             a->run[j].name);
                 if (audit_pair(a, i, j).differ == 0)
-                    text_append(&words, "Their outputs coincide here, but how the hardware computes exp, "
-                                        "log and reciprocals is not established.");
+                    text_append(&words,
+                                "Their outputs coincide here, but how the hardware computes exp, "
+                                "log and reciprocals is not established.");
                 else
-                    text_append(&words, "Under some setting of what is not established they "
-                                        "coincide, under others they lie up to %.4f apart.",
+                    text_append(&words,
+                                "Under some setting of what is not established they "
+                                "coincide, under others they lie up to %.4f apart.",
                                 m->range[0].high[i][j]);
                 text_append(&r->text, " ");
                 text_wrapped(&r->text, 1, 2, words);
@@ -93,8 +95,9 @@ static void say_settings(struct report *r, const struct audit *a, const struct a
             text_append(&words, "%s%s %d settings (%s)", words == NULL ? "" : "; ", a->run[i].name,
                         m->settings[i], m->open[i]);
     if (m->not_tried)
-        text_append(&words, "the distances under other settings of what is not established were not "
-                            "computed: too much work here");
+        text_append(&words,
+                    "the distances under other settings of what is not established were not "
+                    "computed: too much work here");
     if (words == NULL)
         return;
     report_text(r, " open     ");
