@@ -2,7 +2,11 @@
 #include "lessons/edges.h"
 
 #include <assert.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
+
+#include "simulator/scenario_parts.h"
 
 enum { DIM = 8 };
 
@@ -34,6 +38,32 @@ static void to_tensor(struct tensor *t, int rank, const int64_t *shape, const do
                         tensor_set(t, b, h, r, d, format_round(FORMAT_FP32, x[i], false));
 }
 
+/* "See it": the row of the first wrong number, O[b,h,r,d] or LSE[b,h,r], as the keys it sees. */
+static void see_row(struct grading *g, const struct battery_input *in, const char *first)
+{
+    enum { MOST = 24 };
+    int64_t b, h, r, d = 0, shown = 0;
+    char *scores = NULL, *values = NULL, *text = NULL;
+    const char *at = strchr(first, '[');
+    if (at == NULL ||
+        sscanf(at, "[%" SCNd64 ",%" SCNd64 ",%" SCNd64 ",%" SCNd64, &b, &h, &r, &d) < 3)
+        return;
+    int64_t unit = b * in->problem.Hq + h;
+    for (int64_t c = 0; c < in->problem.Nk; c++) {
+        if (!edge_sees(in, unit, r, c))
+            continue;
+        text_append(&scores, "%s%.9g", shown > 0 ? " " : "", edge_score(in, unit, r, c));
+        text_append(&values, "%s%.9g", shown++ > 0 ? " " : "", edge_value(in, unit, c, d));
+    }
+    if (shown > 0 && shown <= MOST) {
+        text_append(&text, "flashulp walk --scores \"%s\" --values \"%s\"", scores, values);
+        see(g, text);
+    }
+    free(text);
+    free(scores);
+    free(values);
+}
+
 static void judge(struct grading *g, const struct edges *e, const struct battery_input *in,
                   const double *O, const double *lse)
 {
@@ -43,8 +73,11 @@ static void judge(struct grading *g, const struct edges *e, const struct battery
     to_tensor(&o, 4, (int64_t[]){p->B, p->Hq, p->Nq, p->D}, O);
     to_tensor(&l, 3, (int64_t[]){p->B, p->Hq, p->Nq}, lse);
     battery_judge(in, &o, e->lse ? &l : NULL, &v);
-    if (!v.passed)
-        wrong(g, "%.200s%s%.100s", v.sentence, v.first[0] != 0 ? ": " : "", v.first);
+    if (!v.passed) {
+        wrong(g, "%.250s", v.sentence);
+        differs(g, "%.150s", v.first);
+        see_row(g, in, v.first);
+    }
     tensor_free(&o);
     tensor_free(&l);
 }

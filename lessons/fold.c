@@ -141,6 +141,7 @@ bool fold_tiles(struct fold_run *run)
             return false;
         load_tile(run, tile);
         run->state.step = step;
+        run->walked = step + 1;
         struct state before = run->state;
         at(run->g, "tile (0,%d)", tile);
         if (!call(run->g, run->steps.fold, &run->state) ||
@@ -196,6 +197,7 @@ static bool output_is(struct fold_run *run, int r, const double *O, double l)
     const float *got = run->state.O[r];
     double size = run->rounds ? 256 : 4;
     bool right = true, undivided = true, twice = true;
+    int first = 0;
     for (int d = 0; d < run->dim; d++) {
         right = right && near(got[d], O[d], size * (run->rounds ? 1 : 0) + 1);
         undivided = undivided && near(got[d], O[d] * l, 1);
@@ -203,6 +205,12 @@ static bool output_is(struct fold_run *run, int r, const double *O, double l)
     }
     if (right)
         return true;
+    for (int d = run->dim - 1; d >= 0; d--)
+        if (!near(got[d], O[d], size * (run->rounds ? 1 : 0) + 1) || d == 0)
+            first = d;
+    differs(g, "%s = %.6g, want %.6g", entry_name("O", r, first).text, (double)got[first],
+            O[first]);
+    fold_see(run, r, first, "NORMALIZE", run->walked);
     if (l == 0)
         wrong(g, "row %d: O = %g; a row that sees no key has O = 0, L = -inf", r, (double)got[0]);
     else if (undivided)
@@ -222,6 +230,9 @@ static bool logsum_is(struct fold_run *run, int r, double m, double l)
     int base = g->variant.base;
     if ((base != 2 && near(got, L, 1)) || (base != 0 && near(got, L / LN2, 1)))
         return true;
+    differs(g, "L[%d] = %.6g, want %.6g", r, (double)got, base == 2 ? L / LN2 : L);
+    if (run->walked > 0)
+        fold_see(run, r, 0, "LSE", 1);
     if (is_poison(got))
         wrong(g, "L[%d] was never written", r);
     else if (near(got, L, 1))

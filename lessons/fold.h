@@ -27,6 +27,7 @@ struct fold_run {
     int rows, Nk, dim, tile; /* sizes; keys of a tile */
     float S[MAX_ROWS][LONGEST_ROW], V[LONGEST_ROW][MAX_DIM];
     int order[LONGEST_ROW]; /* the tiles, as they came */
+    int walked;             /* how many of them are folded in, the one at hand included */
     struct state state;     /* after the last call */
 };
 
@@ -60,6 +61,10 @@ bool fold_plain(const struct fold_run *run, const struct state *before, const st
 void fold_settle(struct fold_run *run, const struct state *before, const struct state *after);
 /* What 1 in the student's m is, in base e. */
 double fold_unit(const struct fold_run *run);
+
+/* "See it": the viewer's command for row r and column d of the tiles walked so far, each as the
+   student took it, at the named step of the last of them. */
+void fold_see(struct fold_run *run, int r, int d, const char *step, int which);
 
 /* Properties that several labs share (fold_cases.c). */
 void fold_case_example(struct grading *g);

@@ -149,21 +149,47 @@ void fold_settle(struct fold_run *run, const struct state *before, const struct 
         run->divided = -1;
 }
 
-static void describe(struct fold_run *run, const struct state *before, const struct state *after)
+/* The first number that is wrong. */
+struct difference {
+    struct name_text name;
+    int r, d;
+    float got;
+    double want;
+};
+
+static bool is_first(struct difference *x, const char *field, int r, int d, float got, double want,
+                     double size)
+{
+    if (near(got, want, size))
+        return false;
+    *x = (struct difference){entry_name(field, r, d), r, d < 0 ? 0 : d, got, want};
+    return true;
+}
+
+static bool first_difference(const struct fold_run *run, const struct state *before,
+                             const struct state *after, struct difference *x)
 {
     static const struct slip none;
-    struct grading *g = run->g;
-    for (int r = 0; r < before->rows && !failed(g); r++) {
+    for (int r = 0; r < before->rows; r++) {
         struct row y = folded(run, before, r, &none);
         if (y.m < -1e30 && after->m[r] < -1e30f)
             y.m = (double)after->m[r];
-        if (!expect(g, entry_name("m", r, -1).text, after->m[r], y.m / fold_unit(run), 1) ||
-            !expect(g, entry_name("l", r, -1).text, after->l[r], y.l, 0))
-            return;
+        if (is_first(x, "m", r, -1, after->m[r], y.m / fold_unit(run), 1) ||
+            is_first(x, "l", r, -1, after->l[r], y.l, 0))
+            return true;
         for (int d = 0; d < before->dim && !run->loose_O; d++)
-            if (!expect(g, entry_name("O", r, d).text, after->O[r][d], y.O[d], y.size))
-                return;
+            if (is_first(x, "O", r, d, after->O[r][d], y.O[d], y.size))
+                return true;
     }
+    return false;
+}
+
+/* Said where no slip gives it, too. */
+static void describe(struct fold_run *run, const struct difference *x)
+{
+    differs(run->g, "%s = %.6g, want %.6g", x->name.text, (double)x->got, x->want);
+    if (run->walked > 0)
+        fold_see(run, x->r, x->d, run->divided == 1 ? "NORMALIZE" : "PV", run->walked);
 }
 
 bool fold_judge(struct fold_run *run, const struct state *before, const struct state *after)
@@ -179,6 +205,9 @@ bool fold_judge(struct fold_run *run, const struct state *before, const struct s
             wrong(run->g, "m is in base %s; this copy asks for base %s",
                   other.base == 2 ? "2" : "e", run->base == 2 ? "2" : "e");
     }
+    struct difference x;
+    if (first_difference(run, before, after, &x))
+        describe(run, &x);
     for (int n = 0; n < SLIPS; n++) {
         struct slip slip = slips[n].slip;
         if ((slip.sum_rounded || slip.unrounded || slip.truncated) && !run->rounds)
@@ -190,7 +219,8 @@ bool fold_judge(struct fold_run *run, const struct state *before, const struct s
         wrong(run->g, "%s", slips[n].sentence);
         return false;
     }
-    describe(run, before, after);
+    if (first_difference(run, before, after, &x))
+        expect(run->g, x.name.text, x.got, x.want, 0);
     return !failed(run->g);
 }
 

@@ -86,6 +86,26 @@ void wrong(struct grading *g, const char *format, ...)
     va_end(arguments);
 }
 
+void differs(struct grading *g, const char *format, ...)
+{
+    struct finding *r = &g->results[g->current];
+    va_list arguments;
+    if (r->difference[0] != 0)
+        return;
+    int n = snprintf(r->difference, sizeof r->difference, "%s%s", g->where,
+                     g->where[0] != 0 ? ": " : "");
+    va_start(arguments, format);
+    vsnprintf(r->difference + n, sizeof r->difference - (size_t)n, format, arguments);
+    va_end(arguments);
+}
+
+void see(struct grading *g, const char *command)
+{
+    struct finding *r = &g->results[g->current];
+    if (r->see[0] == 0 && strlen(command) < sizeof r->see)
+        strcpy(r->see, command);
+}
+
 void at(struct grading *g, const char *format, ...)
 {
     va_list arguments;

@@ -81,7 +81,9 @@ void built_remove(struct built *b);
 
 struct finding {
     bool begun, failed;
-    char sentence[320]; /* the first thing that went wrong */
+    char sentence[320];   /* the first thing that went wrong */
+    char difference[160]; /* the first number that did: "tile (0,1): l[0] = 1, want 0.553"; or empty */
+    char see[1024];       /* a command that shows the right numbers there; or empty */
 };
 
 struct grading {
@@ -111,6 +113,10 @@ bool failed(const struct grading *g); /* the current property */
 /* The first sentence of a property stays. */
 void wrong(struct grading *g, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void at(struct grading *g, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* What stands under "first difference" and "see it"; the first of a property stay. */
+void differs(struct grading *g, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void see(struct grading *g, const char *command);
 
 /* A state whose every float is the poison, and whose mask hides nothing. */
 void fresh(struct state *s, int rows, int keys, int dim);

@@ -81,6 +81,16 @@ int result_points(const struct graded *x)
     return x->built.ok ? points_earned(&x->grading, x->show_hidden) : 0;
 }
 
+/* The first property that failed at a number, if that may be told; -1: none. */
+static int first_shown(const struct graded *x)
+{
+    for (int i = 0; i < MAX_PROPERTIES && x->lab->properties[i].name != NULL; i++)
+        if (x->built.ok && x->feedback == FEEDBACK_CAUSE && result_told(x, i) &&
+            x->grading.results[i].failed && x->grading.results[i].difference[0] != 0)
+            return i;
+    return -1;
+}
+
 void result_text(struct report *r, const struct graded *x)
 {
     const struct lab *lab = x->lab;
@@ -104,6 +114,11 @@ void result_text(struct report *r, const struct graded *x)
         free(text);
     }
     report_text(r, "%34s------\n%34s%2d / %d\n", "", "", result_points(x), lab_points(lab));
+    int first = first_shown(x);
+    if (first >= 0)
+        report_text(r, " first difference   %s\n", x->grading.results[first].difference);
+    if (first >= 0 && x->grading.results[first].see[0] != 0)
+        report_text(r, " see it             %s\n", x->grading.results[first].see);
     if (x->grading.said[0] != 0 && strstr(x->grading.said, "[0x") == NULL)
         report_text(r, " printed, which counts for nothing: %.30s\n",
                     quoted(x->grading.said, strcspn(x->grading.said, "\n")).text);
@@ -135,6 +150,9 @@ void result_json(struct report *r, const struct graded *x)
         json_whole(p, "max_points", lab->properties[i].points);
         json_truth(p, "hidden", lab->properties[i].hidden);
         json_string(p, "result", result_sentence(x, i));
+        bool shown = x->feedback == FEEDBACK_CAUSE && result_told(x, i);
+        json_string(p, "difference", shown ? x->grading.results[i].difference : "");
+        json_string(p, "see", shown ? x->grading.results[i].see : "");
     }
 }
 
@@ -187,7 +205,15 @@ static void gradescope_test(struct json *list, const struct graded *x, int i)
     json_whole(t, "score", earned(x, i));
     json_whole(t, "max_score", p->points);
     json_string(t, "status", earned(x, i) == p->points ? "passed" : "failed");
-    json_string(t, "output", none ? "" : !x->built.ok ? x->built.sentence : whole_sentence(x, i));
+    char *text = NULL;
+    const struct finding *r = &x->grading.results[i];
+    text_append(&text, "%s", none ? "" : !x->built.ok ? x->built.sentence : whole_sentence(x, i));
+    if (x->feedback == FEEDBACK_CAUSE && x->built.ok && r->failed && r->difference[0] != 0)
+        text_append(&text, "\nfirst difference: %s", r->difference);
+    if (x->feedback == FEEDBACK_CAUSE && x->built.ok && r->failed && r->see[0] != 0)
+        text_append(&text, "\nsee it: %s", r->see);
+    json_string(t, "output", text);
+    free(text);
     json_string(t, "visibility",
                 !result_told(x, i) ? (x->due ? "after_due_date" : "after_published")
                 : none             ? "hidden"

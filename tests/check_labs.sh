@@ -92,6 +92,33 @@ if command -v xmllint >/dev/null; then
     verdict 'the XML is well formed' $ok ''
 fi
 
+# --- "see it": the command shows the number that was due
+seen() { # NAME LAB SED-COMMAND PATTERN: the command's words, in text
+    sed "$3" "$(ls "$lessons/$2"-*/answer.c)" >"$folder/see.c"
+    graded "$2" "$folder/see.c"
+    command=$(printf '%s\n' "$got" | sed -n 's/^ see it  *flashulp //p')
+    case $command in view*) command="$command --describe" ;; esac
+    matches "see it: $1" "$4" "$( (eval "'$program' $command" 2>&1 && echo "$got") | tr '\n' ' ')"
+}
+seen 'the example, tile 2' 07 's/^        s->l\[r\] \*= decay;//' \
+    'tile 2 of 2: PV.*B fa2: m = 3, l = 1[.]5530018 .*first difference  *tile .0,1.: l.0. = [0-9.]*, want 1[.]553 '
+seen 'FA1, finished after the tile' 05 's/s->O\[r\]\[d\] \*= old/s->O[r][d] *= expf(s->m[r] - m)/' \
+    'tile 2 of 2: NORMALIZE.*A fa1: m = 3, l = 1[.]55.*, O = 24[.]926527 .*O.0..0. = [0-9.]*, want 24[.]926'
+seen 'L at the end' 07 's/s->m\[r\] + logf/logf/' 'LSE .*B fa2: .*L = 3[.]4401.*L.0. = [-0-9.]*, want 3[.]44019'
+seen 'a case of the battery' 07 's/c < s->keys/c < s->keys - 1/' 'first difference  *tile .0,0.: '
+sed 's/s->row0 + r + s->Nk - s->Nq/s->row0 + r/' "$lessons/10-causal/answer.c" >"$folder/see.c"
+graded 10 "$folder/see.c"
+matches 'see it: a row of the battery' \
+    'case causal-wide: O.0,0,0,0. = 1, want 2.5 see it flashulp walk --scores "0 0 0 0" --values "1 2 3 4"' "$flat"
+sed 's/^            s->O\[r\]\[d\] \*= decay;/            (void)d;/' "$lessons/07-fa2/answer.c" >"$folder/see.c"
+"$program" lab 07 "$folder/see.c" --json | sed -n 's/^.*"see":[[:space:]]*"flashulp \(.*\)",*$/\1/p' |
+    sed 's/\\\(.\)/\1/g' >"$folder/commands"
+while read -r command; do
+    case $command in view*) command="$command --describe" ;; esac
+    eval "'$program' $command" >/dev/null 2>"$folder/said" || wrong "see it: $command" "$(cat "$folder/said")"
+done <"$folder/commands"
+verdict 'every other command is taken, too' "$([ "$(wc -l <"$folder/commands")" -ge 2 ] && echo yes)" "$(cat "$folder/commands")"
+
 # --- one student's copy
 printf 'secret = a secret of sixteen\nhidden = later\nfeedback = property\npoints.12 = 1,2,3,4,6,5\n' >"$folder/course.ini"
 echo 'secret = a secret of sixteen' >"$folder/own.ini"
