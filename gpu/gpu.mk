@@ -40,7 +40,7 @@ gpu: $(GPU_OBJ) $(B)/libflashulp.a ; @gpu/device.sh $(B) $^
 # What nvcc makes of the kernels, executed on a CPU: the host side of each file compiled here, its
 # launches sent to the PTX of the same file.
 PTX_ARCH ?= 80
-PTX_LIB  := $(patsubst %,$(B)/gpu/ptx/%.o,read instruction pure run warp)
+PTX_LIB  := $(patsubst %,$(B)/gpu/ptx/%.o,read instruction pure run memory warp)
 PTX_HOST := $(KERNELS:gpu/kernels/%.cu=$(B)/gpu/ptx/%.host.o)
 PTX_TEXT := $(KERNELS:gpu/kernels/%.cu=$(B)/gpu/ptx/$(PTX_ARCH)/%.ptx)
 $(B)/gpu/ptx/%.host.o: gpu/kernels/%.cu gpu/ptx/launch.h $(B)/FLAGS.setting

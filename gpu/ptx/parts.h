@@ -55,6 +55,11 @@ static inline uint64_t ptx_value(const struct ptx_warp *w, int lane, const struc
 unsigned char *ptx_place(struct ptx_block *b, const struct ptx_warp *w, int lane,
                          enum ptx_space space, uint64_t address, int bytes);
 
+/* memory.c: what one lane loads, stores, adds. */
+void ptx_load(struct ptx_block *b, struct ptx_warp *w, int lane);
+void ptx_store(struct ptx_block *b, struct ptx_warp *w, int lane);
+void ptx_atomic_add(struct ptx_block *b, struct ptx_warp *w, int lane);
+
 /* warp.c: instructions of the whole warp, for its lanes in `active`. */
 void ptx_shuffle(struct ptx_block *b, struct ptx_warp *w, uint32_t active);
 void ptx_mma(struct ptx_block *b, struct ptx_warp *w, uint32_t active);

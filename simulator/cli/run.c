@@ -10,40 +10,13 @@
 #include "reference/judge.h"
 #include "simulator/cli/cli.h"
 #include "simulator/cli/run_all.h"
+#include "simulator/cli/run_files.h"
 #include "simulator/cli/run_gradient.h"
 #include "simulator/cli/run_groups.h"
 #include "simulator/cli/run_special.h"
 #include "simulator/report.h"
 #include "simulator/scenario_gradient.h"
 #include "simulator/scenario_parts.h"
-
-struct finished {
-    const struct scenario *scenario;
-    struct scenario_input input;
-    struct simulation simulation;
-    struct selection selection;
-    struct result result;
-    int64_t *row_start; /* of each unit in the result */
-    double seconds;
-};
-
-static enum format out_format(const struct finished *x)
-{
-    enum format f = x->simulation.policy.site[SITE_OUT].format;
-    return f == FORMAT_EXACT ? FORMAT_FP64 : f;
-}
-
-static enum format lse_format(const struct finished *x)
-{
-    enum format f = x->simulation.policy.site[SITE_LSE].format;
-    return f == FORMAT_EXACT || f == FORMAT_FP64 ? FORMAT_FP64 : FORMAT_FP32;
-}
-
-/* What a file holds: fp32's variants are stored as fp32. */
-static enum format file_format(enum format f)
-{
-    return f == FORMAT_FP32_FTZ || f == FORMAT_TF32 ? FORMAT_FP32 : f;
-}
 
 /* Seconds by measurement on one core: each score costs `score`, and `column` for each of D. */
 static double expected_seconds(const struct finished *x)
@@ -79,123 +52,6 @@ int64_t *run_row_starts(const struct problem *p)
         start += problem_head(p, n).Nq;
     }
     return starts;
-}
-
-/* The whole output (columns = D) or the logarithms (columns = 0) as a tensor in b, h, n order. */
-static bool as_tensor(const struct finished *x, bool lse, struct tensor *t, struct message *why)
-{
-    const struct problem *p = &x->input.problem;
-    const int64_t shape[TENSOR_MAX_RANK] = {p->B, p->Hq, p->Nq, p->D};
-    enum format f = file_format(lse ? lse_format(x) : out_format(x));
-    if (!tensor_new(t, f, lse ? 3 : 4, shape, why))
-        return false;
-    for (int64_t n = 0; n < problem_units(p); n++) {
-        struct head h = problem_head(p, n);
-        for (int64_t r = 0; r < h.Nq; r++) {
-            int64_t row = x->row_start[n] + r;
-            if (lse)
-                tensor_set(t, h.batch, h.head, h.q0 + r, 0, x->result.lse[row]);
-            for (int64_t d = 0; !lse && d < p->D; d++)
-                tensor_set(t, h.batch, h.head, h.q0 + r, d, x->result.O[row * p->D + d]);
-        }
-    }
-    return true;
-}
-
-static bool write_tensor(struct report *r, const struct finished *x, enum option o, bool lse,
-                         struct message *why)
-{
-    struct tensor t;
-    const char *path = x->scenario->value[o];
-    if (path == NULL)
-        return true;
-    if (!as_tensor(x, lse, &t, why))
-        return false;
-    report_making(r, path);
-    bool ok = tensor_write_npy(path, &t, x->scenario->given[OPTION_FORCE], why);
-    tensor_free(&t);
-    return ok;
-}
-
-/* "0,3,8": where packed sequences start and end. */
-static bool add_lengths(struct bundle *b, const char *key, const int64_t *cu, int64_t sequences,
-                        struct message *why)
-{
-    char *text = NULL;
-    for (int64_t n = 0; n <= sequences; n++)
-        text_append(&text, "%s%lld", n > 0 ? "," : "", (long long)cu[n]);
-    bool ok = bundle_add_meta(b, key, text, why);
-    free(text);
-    return ok;
-}
-
-/* What a reader of the capture needs to ask the same question; the default scale is left out,
-   because 1/sqrt(D) is no double. */
-static bool add_metadata(const struct finished *x, struct bundle *b, struct message *why)
-{
-    const struct problem *p = &x->input.problem;
-    char *command = scenario_command(x->scenario), text[64];
-    bool ok = bundle_add_meta(b, "engine", "flashulp", why) &&
-              bundle_add_meta(b, "command", command, why) &&
-              bundle_add_meta(b, "layout", "bhnd", why) &&
-              bundle_add_meta(b, "causal", p->mask.causal ? "true" : "false", why);
-    free(command);
-    if (ok && p->scale.root == 1) {
-        snprintf(text, sizeof text, "%.17g", p->scale.value);
-        ok = bundle_add_meta(b, "scale", text, why);
-    }
-    if (ok && p->mask.align == ALIGN_TOP_LEFT)
-        ok = bundle_add_meta(b, "causal_align", "top-left", why);
-    if (ok && (p->mask.left >= 0 || p->mask.right >= 0)) {
-        snprintf(text, sizeof text, "%lld,%lld", (long long)p->mask.left, (long long)p->mask.right);
-        ok = bundle_add_meta(b, "window", text, why);
-    }
-    if (ok && p->softcap > 0) {
-        snprintf(text, sizeof text, "%.17g", p->softcap);
-        ok = bundle_add_meta(b, "softcap", text, why);
-    }
-    if (ok && p->cu_q != NULL)
-        ok = add_lengths(b, "cu_seqlens", p->cu_q, p->sequences, why) &&
-             add_lengths(b, "cu_seqlens_k", p->cu_k, p->sequences, why);
-    return ok;
-}
-
-static bool write_capture(struct report *r, const struct finished *x, const char *path,
-                          struct message *why)
-{
-    const struct problem *p = &x->input.problem;
-    struct bundle b = {0};
-    struct tensor O = {0}, lse = {0};
-    char name[2][128];
-    snprintf(name[0], sizeof name[0], "o.%.40s:%.47s",
-             simulation_name(&x->simulation).text, x->simulation.policy.name);
-    snprintf(name[1], sizeof name[1], "lse.%.96s", name[0] + 2);
-    bool ok = as_tensor(x, false, &O, why) && as_tensor(x, true, &lse, why) &&
-              bundle_add(&b, "q", &p->q, why) && bundle_add(&b, "k", &p->k, why) &&
-              bundle_add(&b, "v", &p->v, why) && bundle_add(&b, name[0], &O, why) &&
-              bundle_add(&b, name[1], &lse, why) && add_metadata(x, &b, why);
-    if (ok) {
-        report_making(r, path);
-        ok = bundle_write(path, &b, x->scenario->given[OPTION_FORCE], why);
-    }
-    bundle_free(&b);
-    tensor_free(&O);
-    tensor_free(&lse);
-    return ok;
-}
-
-static bool write_outputs(struct report *r, const struct finished *x, struct message *why)
-{
-    char *path;
-    bool ok =
-        write_tensor(r, x, OPTION_OUT, false, why) && write_tensor(r, x, OPTION_LSE, true, why);
-    for (int n = 0; ok && (path = report_output(x->scenario, n)) != NULL; n++) {
-        ok = !ends_with(path, ".safetensors") || write_capture(r, x, path, why);
-        free(path);
-    }
-    if (!ok)
-        report_undo(r);
-    return ok;
 }
 
 static void describe_faults(struct report *r, const struct simulation *s)
@@ -241,8 +97,8 @@ static void describe(struct report *r, const struct finished *x)
     const struct simulation *s = &x->simulation;
     struct special_text special = special_words(s->policy.special);
     run_headline(r, &x->input);
-    report_text(r, "%s   policy %s   %s   arithmetic %s\n", simulation_name(s).text,
-                s->policy.name, special.text, s->arith->name);
+    report_text(r, "%s   policy %s   %s   arithmetic %s\n", simulation_name(s).text, s->policy.name,
+                special.text, s->arith->name);
     describe_faults(r, s);
     describe_groups(r, &x->input, s);
     if (s->is_kernel)
@@ -270,14 +126,14 @@ static void add_logarithm(struct report *r, const struct finished *x, const stru
     char where[64];
     snprintf(where, sizeof where, "L[%lld,%lld,%lld]", (long long)h->batch, (long long)h->head,
              (long long)n);
-    report_text(r, " %-16s %s\n", where, number_text(lse_format(x), logarithm(x, 0)).text);
+    report_text(r, " %-16s %s\n", where, number_text(run_lse_format(x), logarithm(x, 0)).text);
 }
 
 /* O[b,h,n,d] and its bits; the whole selection goes to the table and 64 numbers to JSON. */
 static void add_numbers(struct report *r, const struct finished *x)
 {
     enum { IN_TEXT = 8, IN_JSON = 64 };
-    enum format f = out_format(x);
+    enum format f = run_out_format(x);
     struct json *list = json_list(r->json, "output"), *lse = json_list(r->json, "lse");
     int64_t shown = 0;
     report_row(r, "batch\thead\trow\tdim\tvalue\tbits");
@@ -325,7 +181,7 @@ static bool check(struct report *r, const struct finished *x, struct message *wh
         cli_progress("run", i, s->rows);
         for (int64_t k = 0; k < s->dims; k++)
             got[k] = output(x, i, s->dim[k]);
-        judge_row(&verdict, 1, &h, s->row[i], s->dim, s->dims, out_format(x), got);
+        judge_row(&verdict, 1, &h, s->row[i], s->dim, s->dims, run_out_format(x), got);
     }
     cli_progress("run", s->rows, s->rows);
     free(got);
@@ -334,10 +190,12 @@ static bool check(struct report *r, const struct finished *x, struct message *wh
                 grouped(e.correctly_rounded).text, grouped(e.elements).text,
                 e.elements > 0 ? 100.0 * (double)e.correctly_rounded / (double)e.elements : 100.0);
     if (e.different_kind < e.elements)
-        report_text(r, "           largest error %.3f ulp, mean %+.4f ulp of %s\n"
-                       "           largest error %.2f roundoffs of the uncancelled sum, 2^-%d sum |w v|\n",
-                    e.max_ulp, error_bias(&e), format_info(out_format(x))->name,
-                    verdict.max_roundoffs, format_info(out_format(x))->precision);
+        report_text(
+            r,
+            "           largest error %.3f ulp, mean %+.4f ulp of %s\n"
+            "           largest error %.2f roundoffs of the uncancelled sum, 2^-%d sum |w v|\n",
+            e.max_ulp, error_bias(&e), format_info(run_out_format(x))->name, verdict.max_roundoffs,
+            format_info(run_out_format(x))->precision);
     if (e.different_kind > 0)
         report_text(r, "           %s outputs are of another kind (NaN or infinite)\n",
                     grouped(e.different_kind).text);
@@ -406,7 +264,8 @@ static bool run(struct finished *x, struct report *r, struct message *why)
         !scenario_select(s, &x->input.problem, &x->selection, why))
         return false;
     cli_expect("run", expected_seconds(x));
-    return run_it(x, why) && say(r, x, why) && write_outputs(r, x, why) && report_finish(r, why);
+    return run_it(x, why) && say(r, x, why) && run_write_outputs(r, x, why) &&
+           report_finish(r, why);
 }
 
 int cli_run(int argc, char **argv)
