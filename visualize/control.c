@@ -141,6 +141,7 @@ const struct drawing *control_draw(struct control *c)
 {
     c->dirty = false;
     if (c->open) {
+        c->frame.look.large = c->view->theme == THEME_PROJECTOR;
         frame_draw(&c->scene, &c->frame, c->wide, c->high, &c->drawing);
         return &c->drawing;
     }

@@ -26,7 +26,7 @@ void control_pan(struct control *c, double dx, double dy)
 
 static void zoom_in_middle(struct control *c, double factor)
 {
-    struct box b = frame_stage(c->wide, c->high);
+    struct box b = frame_stage(&c->frame, c->wide, c->high);
     control_zoom_at(c, b.x + b.w / 2, b.y + b.h / 2, factor);
 }
 

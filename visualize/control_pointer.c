@@ -15,7 +15,7 @@ static void drag(struct control *c, double x, double y)
     switch (c->drag) {
     case DRAG_TRACK:
         c->frame.playing = false;
-        control_go_to(c, frame_time(&c->scene, c->wide, x));
+        control_go_to(c, frame_time(&c->scene, &c->frame, c->wide, x));
         break;
     case DRAG_SLIDER:
         control_change(c, c->pressed - FRAME_SLIDER, 0, slider_place(c, x));
@@ -48,7 +48,7 @@ void control_move(struct control *c, double x, double y)
 
 void control_press(struct control *c, double x, double y)
 {
-    struct box b = frame_stage(c->wide, c->high);
+    struct box b = frame_stage(&c->frame, c->wide, c->high);
     int what = drawing_what(&c->drawing, x, y);
     if (!c->open)
         return;
@@ -91,7 +91,7 @@ void control_release(struct control *c, double x, double y)
 
 void control_wheel(struct control *c, double x, double y, double turns)
 {
-    struct box b = frame_stage(c->wide, c->high);
+    struct box b = frame_stage(&c->frame, c->wide, c->high);
     if (c->open && x >= b.x && x < b.x + b.w && y >= b.y && y < b.y + b.h)
         control_zoom_at(c, x, y, pow(1.25, turns));
 }

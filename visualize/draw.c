@@ -211,3 +211,15 @@ void drawing_zoom(struct drawing *d, double zoom, double dx, double dy)
         s->size *= zoom;
     }
 }
+
+void drawing_enlarge(struct drawing *d, double times)
+{
+    d->width *= times, d->height *= times;
+    d->stage = (struct box){d->stage.x * times, d->stage.y * times, d->stage.w * times,
+                            d->stage.h * times};
+    for (int n = 0; n < d->count; n++) {
+        struct shape *s = &d->shape[n];
+        s->x *= times, s->y *= times, s->w *= times, s->h *= times;
+        s->size *= times;
+    }
+}

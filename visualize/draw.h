@@ -76,6 +76,9 @@ int drawing_what(const struct drawing *d, double x, double y);
 /* Moves the stage's shapes: (x, y) to (x * zoom + dx, y * zoom + dy). */
 void drawing_zoom(struct drawing *d, double zoom, double dx, double dy);
 
+/* Everything, type and lines too, so many times as large. */
+void drawing_enlarge(struct drawing *d, double times);
+
 /* One line a shape. */
 void drawing_print(const struct drawing *d, FILE *out);
 /* The first text that leaves the picture or meets another, in a sentence; false: there is none. */

@@ -13,19 +13,26 @@ struct frame_state frame_start(void)
     return (struct frame_state){.speed = 1, .zoom = 1};
 }
 
-struct box frame_stage(double width, double height)
+struct box frame_stage(const struct frame_state *f, double width, double height)
 {
-    return (struct box){16, 56, width - SIDE_WIDTH - 44, height - 56 - 84};
+    if (!f->look.large)
+        return (struct box){16, 56, width - SIDE_WIDTH - 44, height - 56 - 84};
+    struct box b = frame_large_stage(width / 2, height / 2);
+    return (struct box){2 * b.x, 2 * b.y, 2 * b.w, 2 * b.h};
 }
 
-static double track_right(double width)
+struct track frame_track(const struct frame_state *f, double width, double height)
 {
-    return TRACK_RIGHT + width - FRAME_WIDTH;
+    if (f->look.large)
+        return (struct track){84, width - 24, height - 32};
+    return (struct track){TRACK_LEFT, TRACK_RIGHT + width - FRAME_WIDTH, height - 58};
 }
 
-double frame_time(const struct scene *s, double width, double x)
+double frame_time(const struct scene *s, const struct frame_state *f, double width, double x)
 {
-    double share = (x - TRACK_LEFT) / (track_right(width) - TRACK_LEFT);
+    double scale = f->look.large ? 2 : 1;
+    struct track t = frame_track(f, width / scale, 0);
+    double share = (x / scale - t.left) / (t.right - t.left);
     share = share < 0 ? 0 : share > 1 ? 1 : share;
     return floor(share * s->moments + 0.5);
 }
@@ -53,23 +60,22 @@ static void draw_header(const struct scene *s, const struct frame_state *f, doub
     draw_line(d, 0, 44, width, 44, INK_RULE, 1);
 }
 
-static double moment_x(const struct scene *s, double width, double time)
+static double moment_x(const struct scene *s, const struct track *t, double time)
 {
-    double right = track_right(width);
-    return TRACK_LEFT + (right - TRACK_LEFT) * (s->moments > 0 ? time / s->moments : 0);
+    return t->left + (t->right - t->left) * (s->moments > 0 ? time / s->moments : 0);
 }
 
 enum { MARKED = 1 << 18 }; /* moments that are asked for their marks */
 
 /* Where marks would stand closer than two units, the first of them. */
-static void draw_marks(const struct scene *s, double width, double y, struct drawing *d)
+static void draw_marks(const struct scene *s, const struct track *t, struct drawing *d)
 {
-    double last = -10;
+    double last = -10, y = t->y;
     for (int n = 0; n < s->moments; n += s->moments / MARKED + 1) {
         unsigned marks = s->kind->marks(s, n);
-        double x = moment_x(s, width, n + 1);
+        double x = moment_x(s, t, n + 1);
         if (marks & (MOMENT_PARTED | MOMENT_ROUNDED | MOMENT_FOUND))
-            draw_mark(d, MARK_DIAMOND, x, y - 9, 9, 
+            draw_mark(d, MARK_DIAMOND, x, y - 9, 9,
                       marks & (MOMENT_PARTED | MOMENT_FOUND) ? INK_ALARM : INK_FOCUS);
         else if (marks & (MOMENT_RESCALE | MOMENT_CONFLICT) && x - last > 2) {
             draw_mark(d, MARK_DOWN, x, y - 9, 8, INK_RESCALE);
@@ -78,9 +84,10 @@ static void draw_marks(const struct scene *s, double width, double y, struct dra
     }
 }
 
-static void draw_ticks(const struct scene *s, double width, double y, struct drawing *d)
+static void draw_ticks(const struct scene *s, const struct track *t, struct drawing *d)
 {
-    struct axis scale = {0, s->moments, TRACK_LEFT, track_right(width)};
+    struct axis scale = {0, s->moments, t->left, t->right};
+    double y = t->y + 6;
     double step = s->moments <= 20 ? 1 : s->moments;
     if (s->moments > 20) {
         struct axis round = scale;
@@ -93,12 +100,12 @@ static void draw_ticks(const struct scene *s, double width, double y, struct dra
     }
 }
 
-static void draw_track(const struct scene *s, const struct frame_state *f, double width,
-                       double height, struct drawing *d)
+void frame_draw_track(const struct scene *s, const struct frame_state *f, const struct track *t,
+                      struct drawing *d)
 {
-    double y = height - 58, right = track_right(width), x = moment_x(s, width, f->look.time);
+    double y = t->y, x = moment_x(s, t, f->look.time), left = f->look.large ? 10 : 20;
     d->what = FRAME_PLAY;
-    struct box play = {20, y - 12, 28, 24};
+    struct box play = {left, y - 12, 28, 24};
     draw_rect(d, play, INK_PANEL, INK_QUIET);
     if (f->playing) {
         draw_rect(d, (struct box){play.x + 8, play.y + 6, 4, 12}, INK_TEXT, INK_NONE);
@@ -109,17 +116,16 @@ static void draw_track(const struct scene *s, const struct frame_state *f, doubl
                       INK_NONE);
     }
     d->what = 0;
-    draw_text(d, FACE_SANS, 11, ALIGN_LEFT, INK_QUIET, 56, y + 4, "x %.3g", f->speed);
+    draw_text(d, FACE_SANS, 11, ALIGN_LEFT, INK_QUIET, left + 36, y + 4, "x %.3g", f->speed);
     d->what = FRAME_TRACK;
-    draw_rect(d, (struct box){TRACK_LEFT - 6, y - 14, right - TRACK_LEFT + 12, 28}, INK_PAPER,
+    draw_rect(d, (struct box){t->left - 6, y - 14, t->right - t->left + 12, 28}, INK_PAPER,
               INK_NONE);
-    draw_rect(d, (struct box){TRACK_LEFT, y - 2, right - TRACK_LEFT, 4}, INK_RULE, INK_NONE);
-    draw_rect(d, (struct box){TRACK_LEFT, y - 2, x - TRACK_LEFT, 4}, INK_TEXT, INK_NONE);
-    draw_marks(s, width, y, d);
+    draw_rect(d, (struct box){t->left, y - 2, t->right - t->left, 4}, INK_RULE, INK_NONE);
+    draw_rect(d, (struct box){t->left, y - 2, x - t->left, 4}, INK_TEXT, INK_NONE);
+    draw_marks(s, t, d);
     draw_mark(d, MARK_CIRCLE, x, y, 13, INK_TEXT);
     d->what = 0;
-    draw_ticks(s, width, y + 6, d);
-    draw_text(d, FACE_SANS, 11, ALIGN_LEFT, INK_QUIET, right + 22, y + 4, "time (steps done)");
+    draw_ticks(s, t, d);
 }
 
 static void draw_keys(const struct frame_state *f, double width, double height, struct drawing *d)
@@ -134,8 +140,8 @@ static void draw_keys(const struct frame_state *f, double width, double height, 
 }
 
 /* Fits, or as the reader zoomed and moved it. */
-static void draw_stage(const struct scene *s, const struct frame_state *f, struct box stage,
-                       struct drawing *d)
+void frame_draw_stage(const struct scene *s, const struct frame_state *f, struct box stage,
+                      struct drawing *d)
 {
     bool moved = f->zoom != 1 || f->pan_x != 0 || f->pan_y != 0;
     d->stage = moved ? stage : (struct box){0, 0, 0, 0};
@@ -144,21 +150,30 @@ static void draw_stage(const struct scene *s, const struct frame_state *f, struc
     d->zoomed = false;
     d->what = 0;
     if (moved)
-        drawing_zoom(d, f->zoom, f->pan_x, f->pan_y);
+        drawing_zoom(d, f->zoom, f->look.large ? f->pan_x / 2 : f->pan_x,
+                     f->look.large ? f->pan_y / 2 : f->pan_y);
 }
 
 void frame_draw(const struct scene *s, const struct frame_state *f, double width, double height,
                 struct drawing *d)
 {
-    struct box stage = frame_stage(width, height);
+    if (f->look.large) {
+        drawing_clear(d, width / 2, height / 2);
+        frame_large(s, f, width / 2, height / 2, d);
+        drawing_enlarge(d, 2);
+        return;
+    }
+    struct track track = frame_track(f, width, height);
     drawing_clear(d, width, height);
-    draw_stage(s, f, stage, d);
+    frame_draw_stage(s, f, frame_stage(f, width, height), d);
     draw_header(s, f, width, d);
     frame_side(s, f, (struct box){width - SIDE_WIDTH - 16, 56, SIDE_WIDTH, height - 56 - 84}, d);
-    draw_track(s, f, width, height, d);
+    frame_draw_track(s, f, &track, d);
+    draw_text(d, FACE_SANS, 11, ALIGN_LEFT, INK_QUIET, track.right + 22, track.y + 4,
+              "time (steps done)");
     draw_keys(f, width, height, d);
     if (f->help)
-        frame_help(width, height, d);
+        frame_help(width, height, false, d);
 }
 
 int frame_find(const struct scene *s, double time, int direction, unsigned marks)

@@ -32,13 +32,14 @@ struct frame_state {
 };
 struct frame_state frame_start(void);
 
-/* The whole picture; width and height in units, at least the smallest. */
+/* The whole picture; width and height in units, at least the smallest.  f->look.large: in double
+   type, without the side panel: what it says in one line above the stage. */
 void frame_draw(const struct scene *s, const struct frame_state *f, double width, double height,
                 struct drawing *d);
 /* The scene's stage in such a picture. */
-struct box frame_stage(double width, double height);
+struct box frame_stage(const struct frame_state *f, double width, double height);
 /* Time at an x of the scrub bar. */
-double frame_time(const struct scene *s, double width, double x);
+double frame_time(const struct scene *s, const struct frame_state *f, double width, double x);
 /* Where a parameter's slider has its ends. */
 void frame_slider(double width, double *from, double *to);
 

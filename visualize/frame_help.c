@@ -25,16 +25,20 @@ static const struct {
             {"Q", "leave"}};
 enum { LINES = sizeof help / sizeof help[0] };
 
-void frame_help(double width, double height, struct drawing *d)
+void frame_help(double width, double height, bool large, struct drawing *d)
 {
-    struct box b = {width / 2 - 310, height / 2 - 12.0 * LINES - 36, 620, 24.0 * LINES + 64};
+    double line = large ? 15.5 : 24, size = large ? 11 : 13, meaning = large ? 138 : 200;
+    double tall = line * LINES + (large ? 30 : 64), wide = large ? width - 16 : 620;
+    struct box b = {(width - wide) / 2, (height - tall) / 2, wide, tall};
+    double left = b.x + (large ? 10 : 24), top = b.y + (large ? 18 : 34);
     int before = d->count;
     draw_rect(d, b, INK_PANEL, INK_TEXT)->size = 2;
-    draw_text(d, FACE_BOLD, 16, ALIGN_LEFT, INK_TEXT, b.x + 24, b.y + 34, "Keys");
+    draw_text(d, FACE_BOLD, large ? 13 : 16, ALIGN_LEFT, INK_TEXT, left, top, "Keys");
     for (int n = 0; n < LINES; n++) {
-        double y = b.y + 62 + 24 * n;
-        draw_text(d, FACE_MONO, 13, ALIGN_LEFT, INK_TEXT, b.x + 24, y, "%s", help[n].keys);
-        draw_text(d, FACE_SANS, 13, ALIGN_LEFT, INK_TEXT, b.x + 200, y, "%s", help[n].meaning);
+        double y = top + (large ? 17 : 28) + line * n;
+        draw_text(d, FACE_MONO, size, ALIGN_LEFT, INK_TEXT, left, y, "%s", help[n].keys);
+        draw_text(d, FACE_SANS, size, ALIGN_LEFT, INK_TEXT, left + meaning - (large ? 0 : 24), y,
+                  "%s", help[n].meaning);
     }
     for (int n = before; n < d->count; n++)
         d->shape[n].what = FRAME_HELP;

@@ -8,7 +8,6 @@
 #include "visualize/timeline.h"
 
 enum { SHOWN_LINES = 8, SHOWN_FINDINGS = 3 };
-static const double CELL = 10.5;
 
 /* Which pass serves a lane, without colour: full, then hatched one way, the other, both. */
 static void draw_access(struct drawing *d, struct box b, int pass)
@@ -22,15 +21,18 @@ static void draw_access(struct drawing *d, struct box b, int pass)
 
 static void draw_grid(struct drawing *d, struct box b, const char *columns)
 {
+    double cell = b.w / 32;
     draw_text(d, FACE_SANS, 11, ALIGN_LEFT, INK_QUIET, b.x, b.y - 18, "%s", columns);
     draw_rect(d, b, INK_CELL, INK_QUIET);
     for (int n = 0; n <= 31; n += n == 24 ? 7 : 8) {
-        double middle = (n + 0.5) * CELL;
+        double middle = (n + 0.5) * cell;
+        if (n == 31 && cell < 8)
+            continue;
         draw_text(d, FACE_SANS, 10.5, ALIGN_RIGHT, INK_QUIET, b.x - 5, b.y + middle + 4, "%d", n);
         draw_text(d, FACE_SANS, 10.5, ALIGN_CENTRE, INK_QUIET, b.x + middle, b.y - 4, "%d", n);
         if (n > 0 && n < 31) {
-            draw_line(d, b.x, b.y + n * CELL, b.x + b.w, b.y + n * CELL, INK_RULE, 1);
-            draw_line(d, b.x + n * CELL, b.y, b.x + n * CELL, b.y + b.h, INK_RULE, 1);
+            draw_line(d, b.x, b.y + n * cell, b.x + b.w, b.y + n * cell, INK_RULE, 1);
+            draw_line(d, b.x + n * cell, b.y, b.x + n * cell, b.y + b.h, INK_RULE, 1);
         }
     }
     draw_text(d, FACE_SANS, 11, ALIGN_LEFT, INK_QUIET, b.x, b.y + b.h + 16, "lane, from top");
@@ -39,8 +41,9 @@ static void draw_grid(struct drawing *d, struct box b, const char *columns)
 /* The lane's row lights up under the pointer. */
 static void draw_row(struct drawing *d, const struct look *look, struct box b, int lane)
 {
+    double cell = b.w / 32;
     int what = LANES_CELL + lane;
-    struct box row = {b.x, b.y + lane * CELL, b.w, CELL};
+    struct box row = {b.x, b.y + lane * cell, b.w, cell};
     d->what = what;
     draw_rect(d, row, look->hovered == what || look->pinned == what ? INK_CHANGED : INK_NONE,
               INK_NONE);
@@ -49,6 +52,7 @@ static void draw_row(struct drawing *d, const struct look *look, struct box b, i
 static void draw_shared(const struct lanes_view *v, const struct lane_request *r,
                         const struct look *look, struct box b, struct drawing *d)
 {
+    double cell = b.w / 32;
     int pass[REQUEST_LANES];
     request_passes(&v->lanes, r, pass);
     for (int lane = 0; lane < REQUEST_LANES; lane++) {
@@ -60,7 +64,7 @@ static void draw_shared(const struct lanes_view *v, const struct lane_request *r
         for (int i = 0; i < words; i++) {
             int bank = (int)((a.offset / 4 + (uint64_t)i) % BANKS);
             draw_access(
-                d, (struct box){b.x + bank * CELL + 1, b.y + lane * CELL + 1, CELL - 2, CELL - 2},
+                d, (struct box){b.x + bank * cell + 1, b.y + lane * cell + 1, cell - 2, cell - 2},
                 pass[lane]);
         }
     }
@@ -71,6 +75,7 @@ static void draw_shared(const struct lanes_view *v, const struct lane_request *r
 static void draw_global(const struct lanes_view *v, const struct lane_request *r,
                         const struct look *look, struct box b, struct drawing *d)
 {
+    double cell = b.w / 32;
     uint64_t first = UINT64_MAX;
     for (int lane = 0; lane < REQUEST_LANES; lane++)
         if (r->lanes >> lane & 1) {
@@ -83,8 +88,8 @@ static void draw_global(const struct lanes_view *v, const struct lane_request *r
             continue;
         uint64_t at = trace_lane(&v->lanes, r->access[lane]).offset / SECTOR_BYTES - first;
         draw_access(d,
-                    (struct box){b.x + (at < 31 ? (double)at : 31) * CELL + 1,
-                                 b.y + lane * CELL + 1, CELL - 2, CELL - 2},
+                    (struct box){b.x + (at < 31 ? (double)at : 31) * cell + 1,
+                                 b.y + lane * cell + 1, cell - 2, cell - 2},
                     0);
     }
     d->what = 0;
@@ -96,8 +101,9 @@ static void draw_request(const struct lanes_view *v, const struct lanes_step *s,
     const struct lane_request *r = &v->requests.request[s->index];
     bool global = r->first.space == LANE_GLOBAL;
     draw_grid(d, b,
-              global ? "sector of 32 bytes, from the first touched (31: or further)"
-                     : "bank of shared memory, from left");
+              !global       ? "bank of shared memory, from left"
+              : look->large ? "sector of 32 bytes, from the first"
+                            : "sector of 32 bytes, from the first touched (31: or further)");
     if (global)
         draw_global(v, r, look, b, d);
     else
@@ -119,7 +125,7 @@ static void draw_headline(const struct lanes_view *v, const struct lanes_step *s
               r->passes, r->least);
 }
 
-static void draw_pass_legend(double x, double y, struct drawing *d)
+static void draw_pass_legend(double x, double y, bool large, struct drawing *d)
 {
     static const char *const names[] = {"first pass", "second", "third", "later"};
     for (int pass = 0; pass < 4; pass++) {
@@ -127,6 +133,8 @@ static void draw_pass_legend(double x, double y, struct drawing *d)
         draw_text(d, FACE_SANS, 11, ALIGN_LEFT, INK_TEXT, x + 17, y, "%s", names[pass]);
         x += 17 + font_width(FACE_SANS, 11, names[pass]) + 14;
     }
+    if (large)
+        return;
     draw_mark(d, MARK_DOWN, x + 5, y - 4, 8, INK_RESCALE);
     draw_text(d, FACE_SANS, 11, ALIGN_LEFT, INK_TEXT, x + 15, y, "conflict, on the time bar");
 }
@@ -167,7 +175,7 @@ static void draw_lines(const struct lanes_view *v, const struct lanes_step *now,
                   "and %d lines more: --describe", v->lines - SHOWN_LINES);
 }
 
-static void draw_findings(const struct lanes_view *v, double x, double y, double width,
+static void draw_findings(const struct lanes_view *v, size_t most, double x, double y, double width,
                           struct drawing *d)
 {
     if (v->sync.findings == 0) {
@@ -176,7 +184,7 @@ static void draw_findings(const struct lanes_view *v, double x, double y, double
         return;
     }
     size_t shown = 0;
-    for (size_t f = 0; f < v->sync.findings && shown < SHOWN_FINDINGS; f++) {
+    for (size_t f = 0; f < v->sync.findings && shown < most; f++) {
         char words[400];
         if (lanes_told(v, (int)f))
             continue;
@@ -187,7 +195,7 @@ static void draw_findings(const struct lanes_view *v, double x, double y, double
                              15, 3, words) +
              6;
     }
-    if (v->sync.findings > shown)
+    if (v->sync.findings > shown && most > 1)
         draw_text(d, FACE_SANS, 11, ALIGN_LEFT, INK_QUIET, x + 16, y, "and %zu more: --describe",
                   v->sync.findings - shown);
 }
@@ -222,9 +230,31 @@ static void draw_time(const struct lanes_view *v, const struct look *look, struc
     scale.to = timeline_x(&t, b, scale.high);
     draw_axis_across(d, &scale, b.y + b.h + 3, step, "");
     draw_text(d, FACE_SANS, 11, ALIGN_RIGHT, INK_QUIET, b.x + b.w, b.y + b.h + 34,
-              "time (clocks of one SM of %s, modelled: memory and matrix products alone)",
+              look->large
+                  ? "time (clocks of one SM of %s, modelled)"
+                  : "time (clocks of one SM of %s, modelled: memory and matrix products alone)",
               v->device.name);
     draw_line(d, x, b.y - 4, x, b.y + b.h + 3, INK_TEXT, 2);
+}
+
+/* In double type: a request's lanes and banks; else the warps over time. */
+static void draw_large(const struct lanes_view *v, const struct lanes_step *now,
+                       const struct look *look, struct box stage, struct drawing *d)
+{
+    struct box grid = {stage.x + 20, stage.y + 30, 208, 208};
+    double x = grid.x + grid.w + 20;
+    if (now != NULL && !now->barrier) {
+        draw_request(v, now, look, grid, d);
+        draw_headline(v, now, x, stage.y + 12, d);
+        draw_pass_legend(x, stage.y + 58, true, d);
+        draw_findings(v, 2, x, stage.y + 90, stage.x + stage.w - x, d);
+        return;
+    }
+    draw_text(d, FACE_BOLD, 13, ALIGN_LEFT, INK_TEXT, stage.x, stage.y + 12, "%s",
+              now != NULL ? "the warps meet at a barrier" : "no request yet");
+    draw_timeline_legend(0, stage.x, stage.y + 36, true, d);
+    draw_time(v, look, (struct box){stage.x, stage.y + 78, stage.w, stage.h - 78 - 90}, d);
+    draw_findings(v, 1, stage.x, stage.y + stage.h - 24, stage.w, d);
 }
 
 void lanes_draw(const struct scene *scene, const struct look *look, struct box stage,
@@ -233,7 +263,11 @@ void lanes_draw(const struct scene *scene, const struct look *look, struct box s
     const struct lanes_view *v = scene->story;
     int n = (int)ceil(look->time) - 1;
     const struct lanes_step *now = n >= 0 && n < v->steps ? &v->step[n] : NULL;
-    struct box grid = {stage.x + 24, stage.y + 34, 32 * CELL, 32 * CELL};
+    if (look->large) {
+        draw_large(v, now, look, stage, d);
+        return;
+    }
+    struct box grid = {stage.x + 24, stage.y + 34, 336, 336};
     double x = grid.x + grid.w + 40, width = stage.x + stage.w - x;
     if (now != NULL && !now->barrier) {
         draw_request(v, now, look, grid, d);
@@ -243,9 +277,9 @@ void lanes_draw(const struct scene *scene, const struct look *look, struct box s
         draw_text(d, FACE_BOLD, 13, ALIGN_LEFT, INK_TEXT, x, stage.y + 16, "%s",
                   now != NULL ? "the warps meet at a barrier" : "no request yet");
     }
-    draw_pass_legend(x, stage.y + 60, d);
+    draw_pass_legend(x, stage.y + 60, false, d);
     draw_lines(v, now, x, stage.y + 90, width, d);
-    draw_findings(v, x, stage.y + 268, width, d);
+    draw_findings(v, SHOWN_FINDINGS, x, stage.y + 268, width, d);
     draw_timeline_legend(0, stage.x, stage.y + 416, false, d);
     draw_time(v, look, (struct box){stage.x, stage.y + 440, stage.w, stage.h - 480}, d);
 }

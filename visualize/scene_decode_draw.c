@@ -72,7 +72,7 @@ static void draw_strips(const struct decode_view *v, const struct look *look, st
         const struct decode_lane *l = decode_strip(v, n);
         char groups[48], name[64];
         draw_run(d, n, stage.x, y + 13, 13);
-        snprintf(name, sizeof name, "%.20s, %d SMs", l->name, l->sms);
+        snprintf(name, sizeof name, look->large ? "%.20s" : "%.20s, %d SMs", l->name, l->sms);
         draw_fitted(d, FACE_BOLD, 11, ALIGN_LEFT, INK_TEXT, stage.x + 30, y + 9, STRIP_LEFT - 36,
                     name);
         groups_words(l, groups, sizeof groups);
@@ -148,6 +148,11 @@ void decode_draw(const struct scene *scene, const struct look *look, struct box 
 {
     const struct decode_view *v = scene->story;
     draw_strips(v, look, stage, d);
+    if (look->large) { /* where the runs end; not what each group leaves, nor the other backends */
+        double top = stage.y + 16 + LANE_HEIGHT * v->story.lanes + 36;
+        draw_number_line(v, look, (struct box){stage.x, top, stage.w, 118}, d);
+        return;
+    }
     double y = stage.y + 16 + LANE_HEIGHT * v->story.lanes + 58;
     draw_records(v, look, (struct box){stage.x + STRIP_LEFT, y, stage.w - STRIP_LEFT - 4, 104}, d);
     y += 134;

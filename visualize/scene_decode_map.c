@@ -48,14 +48,14 @@ static void draw_runs(const struct decode_view *v, const struct look *look, cons
 }
 
 static void draw_halves(const struct decode_story *s, const struct axis *a, double middle,
-                        double below, double above, double y, struct drawing *d)
+                        double below, double above, double y, bool large, struct drawing *d)
 {
     double x = axis_at(a, middle);
     const char *format = format_info(s->out)->name;
     draw_hatched(d, (struct box){a->from, y - 5, x - a->from, 10}, INK_WAITING, INK_QUIET,
                  HATCH_RISING);
     draw_rect(d, (struct box){x, y - 5, a->to - x, 10}, INK_WAITING, INK_QUIET);
-    draw_line(d, x, y - 60, x, y + 22, INK_ALARM, 1.5);
+    draw_line(d, x, y - (large ? 44 : 60), x, y + (large ? 8 : 22), INK_ALARM, 1.5);
     double centre = fmin(a->to - 70, fmax(a->from + 70, x));
     draw_text(d, FACE_SANS, 11, ALIGN_CENTRE, INK_ALARM, centre, y + 34, "boundary %.10g", middle);
     bool room = x - a->from > 190;
@@ -74,12 +74,12 @@ void draw_number_line(const struct decode_view *v, const struct look *look, stru
     double other = format_next(s->out, near, s->exact[0] >= near ? 1 : -1);
     double below = fmin(near, other), above = fmax(near, other), middle = (below + above) / 2;
     struct axis a = line_axis(s, middle, b);
-    double y = b.y + 72;
+    double y = b.y + (look->large ? 56 : 72);
     char title[120];
     snprintf(title, sizeof title,
              "number line of the output before the last rounding; E exact = %s", s->digits);
     draw_text(d, FACE_SANS, 11, ALIGN_LEFT, INK_QUIET, b.x, b.y + 4, "%s", decode_title(v, title));
-    draw_halves(s, &a, middle, below, above, y, d);
+    draw_halves(s, &a, middle, below, above, y, look->large, d);
     draw_runs(v, look, &a, y, d);
     double x = axis_at(&a, middle); /* its own label comes first */
     if (x - a.from > 150)
@@ -93,7 +93,8 @@ void draw_number_line(const struct decode_view *v, const struct look *look, stru
         snprintf(text + strlen(text), sizeof text - strlen(text), "   %c %s (%s ulp)",
                  run_style(n).letter, number_words(s->lane[n].stored).text,
                  drift_words(drift_in(s->out, s->lane[n].stored, s->exact)).text);
-    draw_fitted(d, FACE_BOLD, 12, ALIGN_LEFT, INK_TEXT, b.x, y + 54, b.w, text);
+    draw_fitted(d, FACE_BOLD, 12, ALIGN_LEFT, INK_TEXT, b.x, y + (look->large ? 51 : 54),
+                b.w, text);
 }
 
 static const struct {

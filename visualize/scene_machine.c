@@ -214,8 +214,14 @@ static void draw_machine_pane(const struct machine_view *v, int n, const struct 
         levels[i] = (unsigned char)(share > 0 ? 2 + fmin(1, share) * (p->wave[i] ? 6 : 10) : 0);
     }
     pane_words(v, p, words, sizeof words);
-    draw_run(d, n, b.x - 84, b.y - 11, 14);
-    draw_fitted(d, FACE_BOLD, 12, ALIGN_LEFT, INK_TEXT, b.x - 48, b.y - 11, b.w + 48, words);
+    if (look->large) {
+        draw_run(d, n, b.x - 52, b.y - 21, 14);
+        draw_words(d, FACE_BOLD, 12, INK_TEXT, (struct box){b.x - 16, b.y - 21, b.w + 16, 0}, 15, 2,
+                   words);
+    } else {
+        draw_run(d, n, b.x - 84, b.y - 11, 14);
+        draw_fitted(d, FACE_BOLD, 12, ALIGN_LEFT, INK_TEXT, b.x - 48, b.y - 11, b.w + 48, words);
+    }
     draw_heat(d, b, SLICES, sms, levels);
     draw_rect(d, b, INK_NONE, INK_QUIET);
     draw_text(d, FACE_SANS, 11, ALIGN_RIGHT, INK_QUIET, b.x - 6, b.y + 10, "SM 0");
@@ -226,7 +232,8 @@ static void draw_machine_pane(const struct machine_view *v, int n, const struct 
         draw_line(d, end, b.y - 4, end, b.y + b.h + 4, run_style(n).ink, 2.5);
 }
 
-static void draw_shades(const struct machine_view *v, double x, double y, struct drawing *d)
+static void draw_shades(const struct machine_view *v, double x, double y, bool large,
+                        struct drawing *d)
 {
     static const unsigned char levels[3] = {0, 12, 8};
     static const char *const names[3] = {"no block", "blocks of an odd wave",
@@ -238,21 +245,26 @@ static void draw_shades(const struct machine_view *v, double x, double y, struct
         draw_text(d, FACE_SANS, 11.5, ALIGN_LEFT, INK_TEXT, x + 24, y, "%s", names[n]);
         x += 44 + font_width(FACE_SANS, 11.5, names[n]);
     }
-    draw_text(d, FACE_SANS, 11.5, ALIGN_LEFT, INK_QUIET, x, y, "an SM's slots: %d", v->per_sm);
+    if (!large)
+        draw_text(d, FACE_SANS, 11.5, ALIGN_LEFT, INK_QUIET, x, y, "an SM's slots: %d", v->per_sm);
 }
 
 static void machine_draw(const struct scene *scene, const struct look *look, struct box stage,
                          struct drawing *d)
 {
     const struct machine_view *v = scene->story;
-    double height = (stage.h - 150) / 2, left = TRACK_LEFT, wide = stage.x + stage.w - left - 16;
-    draw_shades(v, left, stage.y + 14, d);
+    bool large = look->large;
+    double left = large ? stage.x + 52 : TRACK_LEFT, wide = stage.x + stage.w - left - 16;
+    double top = large ? 52 : 60, between = large ? 40 : 46, axis = large ? 44 : 56;
+    double height = (stage.h - (large ? 128 : 150)) / 2;
+    draw_shades(v, large ? stage.x : left, stage.y + (large ? 10 : 14), large, d);
     for (int n = 0; n < PANES; n++)
         draw_machine_pane(v, n, look,
-                          (struct box){left, stage.y + 60 + n * (height + 46), wide, height}, d);
+                          (struct box){left, stage.y + top + n * (height + between), wide, height},
+                          d);
     struct axis across = {0, v->span, left, left + wide};
     struct axis ticks = across;
-    double step = axis_round(&ticks, 8), y = stage.y + 60 + 2 * height + 56;
+    double step = axis_round(&ticks, 8), y = stage.y + top + 2 * height + axis;
     draw_line(d, left, y, left + wide, y, INK_QUIET, 1);
     for (double t = 0; t <= v->span; t += step) {
         double x = axis_at(&across, t);

@@ -192,14 +192,14 @@ static void draw_flows(const struct softmax_view *v, const struct softmax_places
         return;
     const struct beat *b = &l->beat[now->beat[lane]];
     for (int n = 0; n < FLOWS; n++)
-        if (flows[n].step == b->step &&
+        if (flows[n].step == b->step && (p->count > 0 || flows[n].from < FROM_SCORES) &&
             (flows[n].to == FROM_WEIGHTS || b->wrote >> flows[n].to & 1))
             draw_flow(p, l, &flows[n], b->tile, top, now->share, run_style(lane).ink, d);
 }
 
 static void draw_lane(const struct softmax_view *v, const struct softmax_places *p,
                       const struct instant *now, int lane, double left, double width,
-                      struct drawing *d)
+                      bool large, struct drawing *d)
 {
     const struct softmax_story *s = &v->story;
     bool exact = lane == s->lanes;
@@ -207,23 +207,45 @@ static void draw_lane(const struct softmax_view *v, const struct softmax_places 
     double top = p->lane_top + p->lane_height * lane;
     draw_line(d, left, top - 4, left + width, top - 4, INK_RULE, 1);
     draw_run(d, exact ? -1 : lane, left, top + 15, 15);
-    draw_fitted(d, FACE_BOLD, 13, ALIGN_LEFT, INK_TEXT, left, top + 35, 78,
+    draw_fitted(d, FACE_BOLD, 13, ALIGN_LEFT, INK_TEXT, left, top + 35,
+                large ? 56 : 78,
                 exact ? "exact" : s->lane[lane].name);
     bool waits = !exact && now->last[lane] < 0 && now->done[0] + now->done[1] > 0;
-    if (waits || lane == 0)
+    if ((waits || lane == 0) && !large)
         draw_text(d, FACE_SANS, 11, ALIGN_LEFT, INK_QUIET, p->keys.x, top + 56,
                   waits ? "has no such step here, and waits"
                         : "p: weight of each key, relative to the maximum it was taken from");
-    draw_weights(v, p, now, lane, top, d);
+    if (!large)
+        draw_weights(v, p, now, lane, top, d);
     for (int k = 0; k < SLOT_COUNT; k++) {
         bool just = written(&s->lane[from], now, from, (enum slot)k);
         struct held h = softmax_held(s, now->done, lane, (enum slot)k);
         if (k < CELLS || (!exact && (h.is || just)))
             draw_slot(v, p, now, lane, top, (enum slot)k, just, d);
     }
-    if (exact)
+    if (exact && !large)
         draw_text(d, FACE_SANS, 11, ALIGN_LEFT, INK_QUIET, p->cells, top + 56,
                   "O here is O~ / l, as if it were divided now");
+}
+
+/* In double type: the numbers that are carried from key to key alone. */
+static void draw_large(const struct softmax_view *v, const struct instant *now, struct box stage,
+                       struct drawing *d)
+{
+    struct softmax_places p = {.keys = {stage.x + 62, stage.y, 0, 0},
+                               .cells = stage.x + 62,
+                               .cell_width = (stage.w - 62) / CELLS,
+                               .lane_top = stage.y + 4,
+                               .lane_height = v->story.lanes == 2 ? 86 : 110};
+    double y = stage.y + stage.h - 2;
+    for (int lane = 0; lane <= v->story.lanes; lane++)
+        draw_lane(v, &p, now, lane, stage.x, stage.w, true, d);
+    for (int lane = 0; lane < v->story.lanes; lane++)
+        draw_flows(v, &p, now, lane, p.lane_top + p.lane_height * lane, d);
+    draw_rect(d, (struct box){stage.x, y - 9, 12, 11}, INK_CHANGED, INK_QUIET);
+    draw_text(d, FACE_SANS, 11, ALIGN_LEFT, INK_TEXT, stage.x + 17, y, "written by this step");
+    draw_text(d, FACE_SANS, 11, ALIGN_RIGHT, INK_QUIET, stage.x + stage.w, y,
+              "small figures: drift from exact, in ulps of %s", v->ulps);
 }
 
 void softmax_draw(const struct scene *scene, const struct look *look, struct box stage,
@@ -231,11 +253,15 @@ void softmax_draw(const struct scene *scene, const struct look *look, struct box
 {
     const struct softmax_view *v = scene->story;
     struct instant now = instant_at(&v->story, look->time);
+    if (look->large) {
+        draw_large(v, &now, stage, d);
+        return;
+    }
     struct softmax_places p = places_of(v, &now, stage);
     softmax_draw_scores(v, &p, &now, d);
     draw_legend(v, stage, &p, d);
     for (int lane = 0; lane <= v->story.lanes; lane++)
-        draw_lane(v, &p, &now, lane, stage.x, stage.w, d);
+        draw_lane(v, &p, &now, lane, stage.x, stage.w, false, d);
     for (int lane = 0; lane < v->story.lanes; lane++)
         draw_flows(v, &p, &now, lane, p.lane_top + p.lane_height * lane, d);
     double top = p.lane_top + p.lane_height * (v->story.lanes + 1) + 8;

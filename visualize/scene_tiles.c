@@ -193,30 +193,33 @@ static void draw_pane(const struct tiles_view *v, int pane, const struct look *l
 {
     double tall = b.h / v->rows, wide = b.w / v->cols;
     struct tally t = tally_of(v, pane, look->time);
-    draw_run(d, pane, b.x, b.y - 32, 14);
-    draw_text(d, FACE_BOLD, 13, ALIGN_LEFT, INK_TEXT, b.x + 36, b.y - 32, "%s: a block owns %s",
-              plan_kernel_name(v->grid[pane].kernel), plan_kernel_owns(v->grid[pane].kernel));
-    draw_text(d, FACE_SANS, 11, ALIGN_LEFT, INK_QUIET, b.x, b.y - 8,
+    double title = b.y - (look->large ? 24 : 32);
+    draw_run(d, pane, b.x, title, 14);
+    char owns[80];
+    snprintf(owns, sizeof owns, "%s: a block owns %s", plan_kernel_name(v->grid[pane].kernel),
+             plan_kernel_owns(v->grid[pane].kernel));
+    draw_fitted(d, FACE_BOLD, 13, ALIGN_LEFT, INK_TEXT, b.x + 36, title, b.w - 36, owns);
+    draw_text(d, FACE_SANS, 11, ALIGN_LEFT, INK_QUIET, b.x, b.y - (look->large ? 7 : 8),
               "key tile (%s keys each), from left", grouped(v->launch.tile.Bc).text);
     for (int i = 0; i < v->rows; i++)
         for (int j = 0; j < v->cols; j++)
             draw_cell_box(v, pane, i, j, look,
                           (struct box){b.x + wide * j, b.y + tall * i, wide, tall}, d);
-    double y = b.y + b.h + 18;
+    double y = b.y + b.h + (look->large ? 15 : 18);
     draw_text(d, FACE_SANS, 11, ALIGN_LEFT, INK_QUIET, b.x, y,
               "query tile (%s queries each), from top", grouped(v->launch.tile.Br).text);
     static const char *const names[] = {"cells done", "FLOPs of matrix products", "exponentials",
                                         "bytes asked of memory"};
     const double values[] = {t.done, t.matmul, t.special, t.bytes};
-    for (int n = 0; n < 4; n++) {
-        y += 20;
+    for (int n = 0; n < (look->large ? 1 : 4); n++) {
+        y += look->large ? 17 : 20;
         draw_text(d, FACE_SANS, 12, ALIGN_LEFT, INK_TEXT, b.x, y, "%s", names[n]);
-        draw_text(d, FACE_MONO, 12, ALIGN_RIGHT, INK_TEXT, b.x + 300, y, "%s",
+        draw_text(d, FACE_MONO, 12, ALIGN_RIGHT, INK_TEXT, b.x + fmin(300, b.w), y, "%s",
                   grouped((int64_t)(values[n] + 0.5)).text);
     }
 }
 
-static void draw_tiles_legend(struct box stage, double y, struct drawing *d)
+static void draw_tiles_legend(struct box stage, double y, bool large, struct drawing *d)
 {
     static const struct {
         enum hatch hatch;
@@ -230,6 +233,10 @@ static void draw_tiles_legend(struct box stage, double y, struct drawing *d)
                 {HATCH_NONE, INK_RUN_B, INK_QUIET, "done by B"}};
     double x = stage.x;
     for (size_t n = 0; n < sizeof rows / sizeof rows[0]; n++) {
+        if (large && n == 3) {
+            x = stage.x;
+            y += 17;
+        }
         draw_hatched(d, (struct box){x, y - 11, 18, 13}, rows[n].fill, rows[n].line, rows[n].hatch);
         draw_text(d, FACE_SANS, 11.5, ALIGN_LEFT, INK_TEXT, x + 24, y, "%s", rows[n].text);
         x += 44 + font_width(FACE_SANS, 11.5, rows[n].text);
@@ -240,12 +247,15 @@ static void tiles_draw(const struct scene *scene, const struct look *look, struc
                        struct drawing *d)
 {
     const struct tiles_view *v = scene->story;
-    double wide = (stage.w - 40) / 2;
-    draw_tiles_legend(stage, stage.y + 14, d);
+    double gap = look->large ? 20 : 40, wide = (stage.w - gap) / 2;
+    double above = look->large ? 78 : 74, below = look->large ? 36 : 110;
+    draw_tiles_legend(stage, stage.y + (look->large ? 10 : 14), look->large, d);
     for (int pane = 0; pane < PANES; pane++)
         draw_pane(
             v, pane, look,
-            (struct box){stage.x + pane * (wide + 40), stage.y + 74, wide, stage.h - 74 - 110}, d);
+            (struct box){stage.x + pane * (wide + gap), stage.y + above, wide,
+                         stage.h - above - below},
+            d);
 }
 
 static bool tiles_inspect(const struct scene *scene, int what, int time, struct inspection *i)

@@ -15,10 +15,15 @@ static void draw_fragment(struct drawing *d, struct box b, int pane, int warp, b
     draw_rect(d, b, held ? INK_CELL : INK_WAITING, run_style(pane).ink)->size = 2;
     if (held && warp % 4 > 0)
         draw_hatched(d, b, INK_NONE, INK_RULE, hatches[warp % 4]);
-    struct box name = {b.x + b.w / 2 - 16, b.y + b.h / 2 - 10, 32, 18};
-    draw_rect(d, name, INK_PAPER, INK_NONE);
-    draw_text(d, FACE_BOLD, 12, ALIGN_CENTRE, run_style(pane).ink, b.x + b.w / 2, b.y + b.h / 2 + 4,
-              "w%d", warp);
+}
+
+static void draw_name(struct drawing *d, struct box b, int pane, int warp)
+{
+    /* Names of flat parts stand beside one another. */
+    double x = b.h < 14 ? b.x + b.w * (0.2 + 0.2 * (warp % 4)) : b.x + b.w / 2;
+    double tall = fmin(18, fmax(11, b.h - 4)), y = b.y + b.h / 2;
+    draw_rect(d, (struct box){x - 16, y - tall / 2, 32, tall}, INK_PAPER, INK_NONE);
+    draw_text(d, FACE_BOLD, 12, ALIGN_CENTRE, run_style(pane).ink, x, y + 4, "w%d", warp);
 }
 
 static void draw_tile(const struct warps_view *v, int pane, const struct look *look, struct box b,
@@ -26,16 +31,21 @@ static void draw_tile(const struct warps_view *v, int pane, const struct look *l
 {
     int warps = v->exchange[pane].warps, shown = warps < SHOWN_WARPS ? warps : SHOWN_WARPS;
     bool held = look->time >= 2;
-    for (int w = 0; w < shown; w++) {
-        struct box part = pane == 0 ? (struct box){b.x + b.w * w / shown, b.y, b.w / shown, b.h}
-                                    : (struct box){b.x, b.y + b.h * w / shown, b.w, b.h / shown};
-        draw_fragment(d, part, pane, w, held);
+    for (int w = 0; w < 2 * shown; w++) { /* the names last */
+        int n = w % shown;
+        struct box part = pane == 0 ? (struct box){b.x + b.w * n / shown, b.y, b.w / shown, b.h}
+                                    : (struct box){b.x, b.y + b.h * n / shown, b.w, b.h / shown};
+        if (w < shown)
+            draw_fragment(d, part, pane, n, held);
+        else
+            draw_name(d, part, pane, n);
     }
     draw_text(d, FACE_SANS, 11, ALIGN_LEFT, INK_QUIET, b.x, b.y - 7,
               "keys of the tile (%d), from left", v->choices.Bc);
     draw_text(d, FACE_SANS, 11, ALIGN_LEFT, INK_QUIET, b.x, b.y + b.h + 15,
-              "rows (%d), from top; w: the warp that holds the part%s", v->choices.Br,
-              warps > shown ? "; more warps are not drawn" : "");
+              look->large ? "rows (%d), from top%s"
+                          : "rows (%d), from top; w: the warp that holds the part%s",
+              v->choices.Br, warps > shown ? "; more warps are not drawn" : "");
 }
 
 /* Partial results of each warp through shared memory, on one scale for both panes. */
@@ -109,6 +119,22 @@ static void draw_lanes(const struct warps_view *v, int pane, const struct look *
     draw_line(d, x, b.y - 4, x, b.y + b.h + 3, INK_TEXT, 2);
 }
 
+/* In double type: who holds what, and the lanes. */
+static void draw_large(const struct warps_view *v, const struct look *look, struct box stage,
+                       double end, struct drawing *d)
+{
+    static const char *const names[WARPS_PANES] = {"split-K: by keys", "split-Q: by rows"};
+    double wide = (stage.w - 20) / 2;
+    for (int pane = 0; pane < WARPS_PANES; pane++) {
+        double x = stage.x + pane * (wide + 20), y = stage.y;
+        draw_run(d, pane, x, y + 12, 14);
+        draw_text(d, FACE_BOLD, 13, ALIGN_LEFT, INK_TEXT, x + 36, y + 12, "%s", names[pane]);
+        draw_tile(v, pane, look, (struct box){x, y + 36, wide, 60}, d);
+        draw_lanes(v, pane, look, (struct box){x, y + 156, wide, stage.h - 194}, end, d);
+    }
+    draw_timeline_legend(0, stage.x, stage.y + 128, true, d);
+}
+
 void warps_draw(const struct scene *scene, const struct look *look, struct box stage,
                 struct drawing *d)
 {
@@ -117,6 +143,10 @@ void warps_draw(const struct scene *scene, const struct look *look, struct box s
     const struct warps_view *v = scene->story;
     double wide = (stage.w - 48) / 2, lanes = stage.h - 480;
     double end = fmax(v->timed[0].times.end, v->timed[1].times.end);
+    if (look->large) {
+        draw_large(v, look, stage, end, d);
+        return;
+    }
     for (int pane = 0; pane < WARPS_PANES; pane++) {
         double x = stage.x + pane * (wide + 48), y = stage.y;
         draw_run(d, pane, x, y + 16, 14);

@@ -104,12 +104,13 @@ double timeline_x(const struct timeline *t, struct box b, double clocks)
 void draw_timeline(const struct timeline *t, struct box b, struct drawing *d)
 {
     struct box lanes = lanes_box(b);
-    double row = b.h / t->warps, size = row > 13 ? 11 : fmax(6, row - 2);
+    double row = b.h / t->warps;
+    int named = (int)ceil(12 / row); /* every so many-th: there is room for no more */
     for (int w = 0; w < t->warps; w++) {
         struct box lane = {lanes.x, b.y + row * w + 1, lanes.w, row - 2};
-        if (row >= 8 || w % 4 == 0)
-            draw_text(d, FACE_BOLD, size, ALIGN_LEFT, run_style(t->run).ink, b.x,
-                      lane.y + lane.h / 2 + size * 0.36, "w%d", w);
+        if (w % named == 0)
+            draw_text(d, FACE_BOLD, 11, ALIGN_LEFT, run_style(t->run).ink, b.x,
+                      lane.y + lane.h / 2 + 4, "w%d", w);
         draw_rect(d, lane, INK_PANEL, INK_NONE);
         if (t->end > 0)
             draw_lane(t, w, lane, d);

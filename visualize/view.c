@@ -160,6 +160,7 @@ bool view_read(struct view *v, struct message *why)
         (theme != NULL && !theme_from_name(theme, &v->theme, why)) || !read_size(v, why) ||
         !read_frame(v, why))
         return false;
+    v->frame.look.large = v->theme == THEME_PROJECTOR;
     if (v->scenario.given[OPTION_DO] && !read_backward(v, why))
         return false;
     join_outputs(&v->scenario);
