@@ -89,9 +89,22 @@ static void seen_end(struct seen *s, const struct attention *x, int i, struct ar
     free(s->low);
 }
 
+static void count_result(struct arrivals_results *results, double x)
+{
+    int n = 0;
+    while (n < results->count && results->value[n] != x)
+        n++;
+    if (n == ARRIVALS_VALUES || isnan(x))
+        return;
+    if (n == results->count)
+        results->value[results->count++] = x;
+    results->orders[n]++;
+}
+
 static void one_order(struct study *s, int i, const int *order, int count)
 {
     struct run *r = &s->r;
+    struct arrivals *a = s->arrivals;
     size_t n = (size_t)s->sum.n;
     sum_dq(r, &s->x, s->dQ, s->room, i, order, count);
     for (size_t k = 0; k < n; k++)
@@ -101,6 +114,8 @@ static void one_order(struct study *s, int i, const int *order, int count)
     for (size_t k = 0; k < n; k++)
         s->values[k] = r->arith->get(s->dQ->data, k);
     seen_add(&s->stored, s->values);
+    for (int d = 0; a->query_tiles == 0 && d < a->shown; d++)
+        count_result(&a->results[d], s->values[d]);
 }
 
 /* The next permutation in the order of the alphabet; false behind the last. */
@@ -189,6 +204,7 @@ bool study_arrivals(const struct problem *p, const struct tensor *dO, const stru
     struct study study = {.simulation = s, .arrivals = a};
     bool ok = true;
     memset(a, 0, sizeof *a);
+    a->shown = p->D < ARRIVALS_SHOWN ? (int)p->D : ARRIVALS_SHOWN;
     if (!run_new(&study.r, s->arith, &s->policy, s->precision, why))
         return false;
     for (int64_t n = 0; ok && n < problem_units(p); n++) {

@@ -20,10 +20,21 @@ struct arrivals_view {
     double low, high;
 };
 
+/* What dQ[d] of the first query may be as stored: the values met and how many orders gave each, in the
+   order in which they were met; value[0] is that of the first order, which is ascending unless drawn. */
+enum { ARRIVALS_SHOWN = 4, ARRIVALS_VALUES = 64 };
+struct arrivals_results {
+    int count; /* at most ARRIVALS_VALUES; what does not fit is left out */
+    double value[ARRIVALS_VALUES];
+    int64_t orders[ARRIVALS_VALUES];
+};
+
 struct arrivals {
     int64_t query_tiles, elements, orders; /* orders: of the query tile that has the most */
     int64_t most_met;                      /* key tiles that a query tile meets, at most */
     struct arrivals_view sum, stored;
+    int shown; /* columns of the first query: D, or ARRIVALS_SHOWN */
+    struct arrivals_results results[ARRIVALS_SHOWN];
 };
 
 /* `draws` orders a query tile, or with 0 all of them, which ARRIVALS_MOST_TILES bounds; the

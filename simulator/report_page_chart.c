@@ -145,14 +145,27 @@ static void draw_rows(FILE *out, const struct page_block *b, const struct plot *
     }
 }
 
-/* A limit's label stands on a line of its own, so that none hides another. */
+/* The limit that follows `last` from left to right; of equal ones in the order in which they were
+   added. */
+static const struct page_item *next_limit(const struct page_block *b, const struct page_item *last)
+{
+    const struct page_item *next = NULL;
+    for (int64_t i = 0; i < b->items; i++) {
+        const struct page_item *item = &b->item[i];
+        bool behind =
+            last == NULL || item->from > last->from || (item->from == last->from && item > last);
+        if (item->row == PAGE_LIMIT && behind && (next == NULL || item->from < next->from))
+            next = item;
+    }
+    return next;
+}
+
+/* Each label stands on a line of its own, right of its limit, which begins there: those before it,
+   which begin higher, lie to its left. */
 static void draw_limits(FILE *out, const struct page_block *b, const struct plot *p)
 {
     double y = keys_height(b) + LINE - 4;
-    for (int64_t i = 0; i < b->items; i++) {
-        const struct page_item *item = &b->item[i];
-        if (item->row != PAGE_LIMIT)
-            continue;
+    for (const struct page_item *item = NULL; (item = next_limit(b, item)) != NULL; y += LINE) {
         double x = place(p, scaled(b, item->from));
         bool before = x + 6 + text_width(item->what) > PAGE_FIGURE_WIDTH - EDGE;
         fprintf(out,
@@ -162,7 +175,6 @@ static void draw_limits(FILE *out, const struct page_block *b, const struct plot
                 before ? " text-anchor=\"end\"" : "");
         page_escaped(out, item->what);
         fputs("</text>\n", out);
-        y += LINE;
     }
 }
 

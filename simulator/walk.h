@@ -86,6 +86,8 @@ double walk_earlier(const struct walk *w, size_t event, enum tensor_name t, int 
 const double *walk_last(const struct walk *w, enum tensor_name t, const double (**exact)[2]);
 /* Which columns of an event's row hold something: [lo, hi). */
 void walk_seen(const struct walk *w, size_t event, int *lo, int *hi);
+/* The same of the array's last event before `event`; [0, *hi) where there is none. */
+void walk_operand_seen(const struct walk *w, size_t event, enum tensor_name t, int *lo, int *hi);
 const char *walk_label(enum step step);
 
 /* At most 8 significant digits, as many as fit the width; fewer where they say it all. */

@@ -109,6 +109,17 @@ void walk_seen(const struct walk *w, size_t event, int *lo, int *hi)
                   hi);
 }
 
+void walk_operand_seen(const struct walk *w, size_t event, enum tensor_name t, int *lo, int *hi)
+{
+    *lo = 0;
+    while (event-- > 0)
+        if (trace_event(w->trace, event)->tensor == t &&
+            trace_event(w->trace, event)->i == (uint32_t)w->query_tile) {
+            walk_seen(w, event, lo, hi);
+            return;
+        }
+}
+
 double walk_earlier(const struct walk *w, size_t event, enum tensor_name t, int col)
 {
     int cols;

@@ -192,14 +192,8 @@ static void put_terms(struct filled *f, enum tensor_name t, const char *between,
     const double *values = walk_before(f->w, f->event, times, &value_cols);
     walk_seen(f->w, f->event, &lo, &hi);
     if (f->e->tensor != TENSOR_S && f->e->tensor != TENSOR_P) {
-        lo = 0;
         hi = cols;
-        for (size_t n = f->event; n-- > 0;) /* the interval of the operand */
-            if (trace_event(f->w->trace, n)->tensor == t &&
-                trace_event(f->w->trace, n)->i == (uint32_t)f->w->query_tile) {
-                walk_seen(f->w, n, &lo, &hi);
-                break;
-            }
+        walk_operand_seen(f->w, f->event, t, &lo, &hi);
     }
     for (int c = lo; row != NULL && c < hi; c++, put++) {
         text_append(&f->text, "%s", put > 0 ? between : "");

@@ -119,7 +119,19 @@ for key in '"spread":' '"shared_bias":' '"nearest_to_centre":' '"explained":' '"
     line "JSON $key" "$key"
 done
 same "csv" "$(wc -l <runs.csv)" 6
-refused '-o .svg: nothing to draw: fewer than two runs that differ' p1 --runs fa2 -o no.svg
+refused '--figure maps: one of these is right: map errors sites' p1 --figure maps -o no.svg
+refused '-o no.svg: there is nothing to draw here' p1 --runs fa2 --figure map -o no.svg
+says 0 p1 --figure sites -o sites.svg
+text=$(cat sites.svg)
+line "the way of one output" '<title>-0.279</title><rect [^>]*fill:#0072b2'
+line "past the midpoint" '>midpoint 0.998046875</text>'
+line "to what is stored" '<title>-0.221</title>'
+says 0 p1 --runs fa2 -o one.svg
+same "without a map: errors and sites" "$(grep -c '<svg' one.svg)" 3
+says 0 minilm-4 --heads 3 --rows 100-119 --runs fa2:gpu-bf16,standard:gpu-bf16 --figure errors -o errors.svg --json
+largest=$(printf '%s\n' "$text" | sed -n 's/.*"max_roundoffs":	\([0-9.]*\),*/\1/p' | head -n 1)
+text=$(cat errors.svg)
+line "errors: the largest of JSON" "<title>largest $(printf '%.4g' "$largest")</title><circle"
 refused '--centre x: kernels or runs is right' cap.safetensors --runs fa2 --centre x
 "$program" audit p1 --runs 'fa2,file:<b>&.npy' -o bad.html >/dev/null 2>&1
 same "a refused audit leaves no file" "$(ls bad.html no.svg 2>/dev/null)" ''

@@ -139,6 +139,10 @@ says 'met by up to 8 key tiles: 40,320 orders sum fp32 results of a query tile: 
     run --generate gaussian --shape 1,1,1,8,64,4 --tile 8,8 --do random:1 --arrivals all
 says 'met by up to 16 key tiles: 100 orders' \
     run --generate gaussian --shape 1,1,1,8,64,4 --tile 8,4 --do random:1 --arrivals 100
+"$program" run --generate gaussian --seed 1 --shape 1,1,1,1,96,4 --tile 1,16 --do ones --arrivals all -o a.svg >out
+same 'orders of the results drawn for a number: all 720' \
+    "$(tr '<' '\n' <a.svg | sed -n 's/^title>.*: \([0-9]*\) orders$/\1/p' | awk '{ n += $1 } END { print n }')" 2880
+same 'six, two, three and four results' "$(sed -n 's/.*">\([0-9]*\) results; commonest.*/\1/p' a.svg | xargs)" '6 2 3 4'
 
 # --- the commands that the claims name
 "$program" claims --json | sed -n '/"see"/,/]/p' | grep -o '"flashulp [^"]*"' | tr -d '"' |

@@ -89,6 +89,8 @@ same 'a sweep as files' "$? $(grep -c fits s.csv) $(grep -c '</html>' s.html)" '
 same 'every tile of each device in the picture' "$(grep -c ' registers</title>' s.svg)" 48
 matches 'beyond a limit: three times the registers' '<title>768 registers</title>' "$(cat s.svg)"
 "$program" plan 16k --figure roofline -o f.svg >out
+"$program" plan decode --figure heads -o h.svg >out
+matches 'heads 8 to 15 share a key head' '<title>8 to 15</title>' "$(cat h.svg)"
 same 'the figure that is named' "$(grep -c '<svg' f.svg)" 2
 
 # --- refusals
@@ -130,7 +132,7 @@ refused '--assume exp-per-clok: nothing is so called; did you mean exp-per-clock
 refused '--assume per-sm: 1.5 is no whole number from 0 to 64' 8k --assume per-sm=1.5
 refused '-o p.png: the ending says what is written; one of .json, .md, .csv, .html, .svg is right' \
     8k -o p.png
-refused '--figure sweep: one of these is right: shares roofline waves' 8k --figure sweep
+refused '--figure sweep: one of these is right: shares heads roofline waves' 8k --figure sweep
 refused '-o n.svg: there is nothing to draw here' \
     --kernel fa1 --len 512 --heads-q 4 --dim 64 --device T4 --figure shares -o n.svg
 plan_end

@@ -220,6 +220,8 @@ refused '--interactive needs a terminal for input and output; without it the wal
 refused '--quiz needs a terminal for input and output; without it the walk is printed' fa2-4 --quiz
 refused '--interactive is for a terminal; without it --json is right' fa2-4 --interactive --json
 refused '-o w.svg: the ending says what is written; one of .json, .md, .csv is right' fa2-4 -o w.svg
+refused '-o .svg: step 3 is no sum of products that are finite and not all 0; QK and PV are drawn' \
+    fa2-4 --step 3 -o w.svg
 refused 'a walk keeps every value of one head, here about 303 GB; a head of fewer queries and keys is right (30,000 x 30,000 now), or flashulp run' \
     --generate gaussian --shape 1,1,1,30000,30000,64
 refused 'the selection has no row; a problem of at least one query and --batch, --heads, --rows that exist are right' \
@@ -254,5 +256,15 @@ for head in 0 1 2 3; do
     ran=$($program run $problem --heads $head | sed -n 's/^ O\[.*,0\] .* 0x\([0-9A-F]*\)$/\1/p' | head -n 1)
     same "walk --kernel ends in run's bits, head $head" "$told" "$ran"
 done
+
+# --- the terms of a sum as a picture: 2^10, and twice 2^-15, in the place that sm80 drops
+$program walk --scores '0 0 0' --values '1024 3.0517578125e-5 3.0517578125e-5' --dtype bf16 --step 4 -o t.svg >out
+matches 'equal terms are one row' '>3.05176e-05, 2 times</text>' "$(cat t.svg)"
+matches 'units that cut alike share a line' '>sm75, sm80, sm86, sm89: F = 24</text>' "$(cat t.svg)"
+bar=$(sed -n 's/^<g>.*<rect x="\([0-9.]*\)".*width="\([0-9.]*\)".*/\1 \2/p' t.svg | tail -n 1)
+cut=$(sed -n 's/.*<line x1="\([0-9.]*\)".*F = 24<.*/\1/p' t.svg)
+keep=$(sed -n 's/.*<line x1="\([0-9.]*\)".*F = 25<.*/\1/p' t.svg)
+same 'between the lines of F = 25 and F = 24' \
+    "$(echo "$bar $keep $cut" | awk '{ print ($1 - $3) ^ 2 < 0.1 && ($1 + $2 - $4) ^ 2 < 0.1 }')" 1
 
 plan_end

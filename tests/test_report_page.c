@@ -329,6 +329,7 @@ static void test_chart(void **state)
     page_chart_key(chart, PAGE_DOT, "a run");
     page_chart_key(chart, PAGE_BAR_2, "a <bar>");
     page_chart_limit(chart, 5, "the limit");
+    page_chart_limit(chart, 3, "left of it");
     page_chart_row(chart, "10 letters", "%s", "<first>.");
     page_chart_mark(chart, PAGE_DOT, 0, 0, "%s", "zero");
     page_chart_mark(chart, PAGE_CROSS, 10, 10, "ten");
@@ -341,11 +342,12 @@ static void test_chart(void **state)
     must_have(html, figure_of(svg));
     must_have(svg, "<title>errors &lt; 1</title>\n<desc>ulps &amp; more\n&lt;first&gt;.: 10 letters\n"
                    "second: </desc>");
-    must_have(svg, "<title>zero</title><circle cx=\"107.0\" cy=\"58.0\" r=\"5\" fill=\"#0072b2\"/>");
-    must_have(svg, "<title>ten</title><path d=\"M802.0 53.0l10 10m-10 0l10 -10\"");
-    must_have(svg, "<rect x=\"247.0\" y=\"74.0\" width=\"420.0\" height=\"16\" style=\"fill:#e69f00\"");
-    must_have(svg, "<text x=\"457.0\" y=\"86.0\" text-anchor=\"middle\" style=\"fill:#000\">six</text>");
-    must_have(svg, "stroke-dasharray=\"5 3\"/><text x=\"462.0\" y=\"36.0\">the limit</text>");
+    must_have(svg, "<title>zero</title><circle cx=\"107.0\" cy=\"74.0\" r=\"5\" fill=\"#0072b2\"/>");
+    must_have(svg, "<title>ten</title><path d=\"M802.0 69.0l10 10m-10 0l10 -10\"");
+    must_have(svg, "<rect x=\"247.0\" y=\"90.0\" width=\"420.0\" height=\"16\" style=\"fill:#e69f00\"");
+    must_have(svg, "<text x=\"457.0\" y=\"102.0\" text-anchor=\"middle\" style=\"fill:#000\">six</text>");
+    must_have(svg, "stroke-dasharray=\"5 3\"/><text x=\"322.0\" y=\"36.0\">left of it</text>");
+    must_have(svg, "stroke-dasharray=\"5 3\"/><text x=\"462.0\" y=\"52.0\">the limit</text>");
     must_have(svg, "text-anchor=\"end\">&lt;first&gt;.</text><text x=\"836.0\"");
     must_have(svg, "text-anchor=\"middle\">ulps &amp; more</text>");
     must_have(svg, ">0</text>");

@@ -28,13 +28,22 @@ void audit_json_explained(struct report *r, const struct audit *a, const struct 
 void audit_say(struct report *r, const struct audit *a, const struct audit_map *m,
                const struct findings *f);
 void audit_json(struct report *r, const struct audit *a, const struct findings *f);
-/* After the text and the JSON.  False: the page has no figure. */
-bool audit_page(struct report *r, const struct audit *a, const struct audit_map *m);
+/* After the text and the JSON: the page, and what of its figures is the picture. */
+void audit_page(struct report *r, const struct audit *a, const struct audit_map *m);
 /* Every model beside the first one. */
 void audit_say_divergence(struct report *r, const struct audit *a);
 void audit_say_map(struct report *r, const struct audit *a, const struct audit_map *m);
 void audit_map_json(struct report *r, const struct audit *a, const struct audit_map *m);
-bool audit_map_page(struct report *r, const struct audit *a, const struct audit_map *m);
+bool audit_map_page(struct page *page, const struct audit *a, const struct audit_map *m);
+/* Figures of the page, and of the picture. */
+void audit_draw_errors(struct page *page, const struct audit *a);
+void audit_draw_sites(struct page *page, const struct audit *a);
+
+/* Does a site move some of these models by a thousandth of an ulp?  (PROB always counts.) */
+bool audit_stands_out(const struct audit *a, const int *which, int count, int site);
+/* Of the first output: where its rounding happens: the boundary that some run crossed, or the
+   nearest; `at` NaN: there is none. */
+struct boundary audit_boundary(const struct audit *a);
 
 /* The parts of the text that the page shows too. */
 void audit_say_line(char **text, const struct audit *a);  /* one output: the numbers on a line */

@@ -27,8 +27,7 @@ char audit_mark(const struct audit *a, int n)
     return taken[n];
 }
 
-/* Where the rounding happens: the boundary that some run crossed, or the nearest. */
-static struct boundary boundary_of(const struct audit *a)
+struct boundary audit_boundary(const struct audit *a)
 {
     struct boundary found = {NAN, NAN, false};
     for (int n = 0; n < a->runs; n++) {
@@ -80,7 +79,7 @@ static void put(char *line, int at, char mark)
 void audit_say_line(char **text, const struct audit *a)
 {
     const enum format f = a->format[0];
-    struct boundary b = boundary_of(a);
+    struct boundary b = audit_boundary(a);
     double low, high;
     char line[WIDTH + 1], *words = NULL;
     if (isnan(b.at) || !isfinite(a->truth[0].value[0]))

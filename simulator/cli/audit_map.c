@@ -276,12 +276,12 @@ static void add_figure(struct page *page, const struct audit *a, const struct au
 }
 
 /* False: nothing to draw. */
-bool audit_map_page(struct report *r, const struct audit *a, const struct audit_map *m)
+bool audit_map_page(struct page *page, const struct audit *a, const struct audit_map *m)
 {
     if (a->runs < 2)
         return false;
-    add_figure(r->page, a, m, 0, "stored outputs");
+    add_figure(page, a, m, 0, "stored outputs");
     if (m->has_before)
-        add_figure(r->page, a, m, 1, "values before the last rounding");
+        add_figure(page, a, m, 1, "values before the last rounding");
     return m->stored.axes > 0 || (m->has_before && m->before.axes > 0);
 }

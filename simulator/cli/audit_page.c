@@ -105,20 +105,33 @@ static void add_unknowns(struct report *r, const struct audit *a, const struct a
     page_not_established(r->page, "which run is the better one: another input may favour another");
 }
 
-bool audit_page(struct report *r, const struct audit *a, const struct audit_map *m)
+/* Without --figure the map; where there is none, the others. */
+static void add_picture(struct report *r, const struct audit *a, const struct audit_map *m)
+{
+    const struct scenario *s = r->scenario;
+    bool map = cli_draws(s, "map") && audit_map_page(report_picture(r), a, m);
+    bool others = s->value[OPTION_FIGURE] != NULL || !map;
+    if (others && cli_draws(s, "errors"))
+        audit_draw_errors(report_picture(r), a);
+    if (others && cli_draws(s, "sites"))
+        audit_draw_sites(report_picture(r), a);
+}
+
+void audit_page(struct report *r, const struct audit *a, const struct audit_map *m)
 {
     char *verdict = NULL;
     audit_verdict_words(&verdict, a);
     page_headline(r->page, "%s", verdict);
     page_lines(r->page, r->text);
     add_runs(r);
+    audit_draw_errors(r->page, a);
+    audit_draw_sites(r->page, a);
     page_heading(r->page, 2, "Map");
-    bool drawn = audit_map_page(r, a, m);
-    if (!drawn)
+    if (!audit_map_page(r->page, a, m))
         page_paragraph(r->page, "Nothing to draw: fewer than two runs that differ.");
     add_unknowns(r, a, m);
     add_inputs(r, a);
     cli_sign(r);
     free(verdict);
-    return drawn;
+    add_picture(r, a, m);
 }

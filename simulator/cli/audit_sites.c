@@ -46,7 +46,7 @@ static double mean(const struct audit_sites *s, double sum)
     return s->elements > 0 ? sum / (double)s->elements : 0;
 }
 
-static bool stands_out(const struct audit *a, const int *which, int count, int site)
+bool audit_stands_out(const struct audit *a, const int *which, int count, int site)
 {
     for (int i = 0; i < count; i++) {
         const struct audit_sites *s = &a->run[which[i]].sites;
@@ -99,7 +99,7 @@ static void rest_rows(char **text, const struct audit *a, const int *which, int 
         const struct audit_run *run = &a->run[which[i]];
         const struct audit_sites *s = &run->sites;
         for (int site = 0; site < SITE_OUT; site++) {
-            if ((s->met >> site & 1) == 0 || stands_out(a, which, count, site))
+            if ((s->met >> site & 1) == 0 || audit_stands_out(a, which, count, site))
                 continue;
             rest[i] += mean(s, s->in_situ[site]);
             fp32 = fp32 && run->simulation.policy.site[site].format != FORMAT_BF16;
@@ -154,7 +154,7 @@ void audit_say_sites(char **text, const struct audit *a)
         }
         heading(text, a, which, count);
         for (int site = 0; site < SITE_OUT; site++)
-            if (stands_out(a, which, count, site))
+            if (audit_stands_out(a, which, count, site))
                 site_row(text, a, which, count, site);
         rest_rows(text, a, which, count);
     }

@@ -210,7 +210,8 @@ int cli_plan(int argc, char **argv)
     page->report = &r;
     if (!read_request(page, &s, &why) ||
         !report_check_outputs(&s, "json md csv html svg", NULL, 0, &why) ||
-        !cli_check_figure(&s, s.given[OPTION_SWEEP] ? "shares roofline waves sweep" : "shares roofline waves", &why) || !answer(page, &why) ||
+        !cli_check_figure(&s, s.given[OPTION_SWEEP] ? "shares heads roofline waves sweep"
+                                                 : "shares heads roofline waves", &why) || !answer(page, &why) ||
         !report_finish(&r, &why))
         status = cli_refused("plan", &why);
     report_free(&r);

@@ -41,7 +41,8 @@ void plan_text(struct plan_page *page);
 /* Every tile of the sweep on every device. */
 bool plan_sweep(struct plan_page *page, struct message *why);
 void plan_json(struct plan_page *page);
-/* On the page: what shares of a cell's operations and of its time are no matrix products; the sweep. */
+/* On the page: what shares of a cell's operations and of its time are no matrix products; heads that
+   share keys; the sweep. */
 void plan_figures(struct plan_page *page);
 void plan_report_page(struct plan_page *page);
 

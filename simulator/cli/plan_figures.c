@@ -1,5 +1,5 @@
-/* plan_figures.c: charts of a plan: a cell's operations beside their time, and what the tiles of a
-   sweep need of a thread's registers and an SM's shared memory. */
+/* plan_figures.c: charts of a plan: a cell's operations beside their time, heads that share keys, and
+   what the tiles of a sweep need of a thread's registers and a block's shared memory. */
 #include <stdlib.h>
 
 #include "simulator/cli/cli.h"
@@ -86,6 +86,32 @@ static void draw_sweep(struct plan_page *page, int d)
     free(caption);
 }
 
+/* Which query heads read which key head: K and V are read once for all of them. */
+static void draw_heads(struct plan_page *page)
+{
+    enum { MOST = 64, BYTES = 2 };
+    const struct attention_shape *s = &page->request.shape;
+    int64_t group = s->heads_q / s->heads_kv;
+    double megabytes = 2e-6 * BYTES * (double)s->len_k * (double)s->dim;
+    char *caption = NULL, note[48];
+    if (group == 1 || s->heads_kv > MOST)
+        return;
+    text_append(
+        &caption,
+        "which query heads share a key head: %.4g MB of K and V in place of %.4g a sequence",
+        (double)s->heads_kv * megabytes, (double)s->heads_q * megabytes);
+    struct page_block *chart = page_chart(page->report->page, "query head", false, caption);
+    page_chart_key(chart, PAGE_BAR_1, "query heads that read this K and V");
+    snprintf(note, sizeof note, "%.4g MB", megabytes);
+    for (int64_t h = 0; h < s->heads_kv; h++) {
+        page_chart_row(chart, note, "key head %d", (int)h);
+        page_chart_mark(chart, PAGE_BAR_1, (double)(h * group) - 0.4,
+                        (double)(h * group + group - 1) + 0.4, "%d to %d", (int)(h * group),
+                        (int)(h * group + group - 1));
+    }
+    free(caption);
+}
+
 void plan_figures(struct plan_page *page)
 {
     const struct scenario *s = page->report->scenario;
@@ -93,4 +119,6 @@ void plan_figures(struct plan_page *page)
         draw_sweep(page, d);
     if (cli_draws(s, "shares"))
         draw_shares(page);
+    if (cli_draws(s, "heads"))
+        draw_heads(page);
 }

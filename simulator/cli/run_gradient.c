@@ -9,9 +9,9 @@
 
 #include "reference/certified_gradients.h"
 #include "reference/error.h"
-#include "simulator/arrivals.h"
 #include "simulator/cli/cli.h"
 #include "simulator/cli/run_all.h"
+#include "simulator/cli/run_arrivals.h"
 #include "simulator/gradient.h"
 #include "simulator/scenario_gradient.h"
 #include "simulator/scenario_parts.h"
@@ -152,50 +152,6 @@ static void add_sums(struct report *r, const struct backward_run *x)
     json_real(r->json, "mean_sum_ds", mean);
 }
 
-static void add_view(struct report *r, struct json *to, const char *name, enum format f,
-                     const struct arrivals *a, const struct arrivals_view *v)
-{
-    f = f == FORMAT_EXACT ? FORMAT_FP64 : f;
-    int digits = format_info(f)->bits / 4;
-    struct json *j = json_object(to, name);
-    report_text(r, " %-7s %-7s results of a query tile: %s at most; %s of %s numbers vary\n", name,
-                format_info(f)->name, grouped(v->distinct_most).text, grouped(v->varying).text,
-                grouped(a->elements).text);
-    if (v->varying > 0)
-        report_text(r, "         widest: dQ[%lld,%lld,%lld,%lld] 0x%0*llX .. 0x%0*llX, %.4g ulp\n",
-                    (long long)v->batch, (long long)v->head, (long long)v->row, (long long)v->dim,
-                    digits, (unsigned long long)format_encode(f, v->low), digits,
-                    (unsigned long long)format_encode(f, v->high), v->max_ulp);
-    json_whole(j, "distinct_most", v->distinct_most);
-    json_whole(j, "varying", v->varying);
-    json_real(j, "max_ulp", v->max_ulp);
-}
-
-static bool add_arrivals(struct report *r, const struct backward_run *x, struct message *why)
-{
-    const char *text = x->scenario->value[OPTION_ARRIVALS];
-    const struct policy *p = &x->simulation.policy;
-    struct arrivals a;
-    int64_t draws = 0;
-    if (text == NULL)
-        return true;
-    if (strcmp(text, "all") != 0 && !parse_integer("--arrivals", text, 1, 1 << 20, &draws, why))
-        return false;
-    if (!study_arrivals(&x->input.problem, &x->given.dO, &x->simulation, draws, &a, why))
-        return false;
-    report_text(r, "arrivals   dQ under %s order%s of atomic adds; dK, dV do not vary\n",
-                draws > 0 ? grouped(draws).text : "every", draws == 1 || draws == 0 ? "" : "s");
-    report_text(r, " %s query tiles, each met by up to %s key tiles: %s orders\n",
-                grouped(a.query_tiles).text, grouped(a.most_met).text, grouped(a.orders).text);
-    struct json *j = json_object(r->json, "arrivals");
-    json_whole(j, "orders", a.orders);
-    json_whole(j, "query_tiles", a.query_tiles);
-    json_whole(j, "elements", a.elements);
-    add_view(r, j, "sum", p->site[SITE_DQ_SUM].format, &a, &a.sum);
-    add_view(r, j, "stored", p->site[SITE_GRADIENT].format, &a, &a.stored);
-    return true;
-}
-
 /* The group's part of an array against the certified gradients. */
 static void judge_group(struct certified_gradients *c, const struct head *h, enum gradient which,
                         const struct gradient_array *a, enum format f, struct error_summary *e)
@@ -264,7 +220,7 @@ static bool say(struct report *r, const struct backward_run *x, struct message *
     add_sums(r, x);
     if (x->scenario->given[OPTION_CHECK])
         check(r, x, a);
-    if (!add_arrivals(r, x, why))
+    if (!run_arrivals(r, &x->input.problem, &x->given.dO, &x->simulation, why))
         return false;
     snprintf(digest, sizeof digest, "%016llx", (unsigned long long)x->gradients.digest);
     json_string(r->json, "gradient_digest", digest);
@@ -282,7 +238,8 @@ static bool prepare(struct backward_run *x, struct message *why)
     static const enum option files[] = {OPTION_DQ, OPTION_DK, OPTION_DV};
     const struct scenario *s = x->scenario;
     return scenario_with_gradient(s, why) &&
-           report_check_outputs(s, "json md csv", files, 3, why) &&
+           report_check_outputs(s, s->given[OPTION_ARRIVALS] ? "json md csv svg" : "json md csv",
+                                files, 3, why) &&
            scenario_problem(s, &x->input, why) &&
            scenario_simulation(s, &x->input, &x->simulation, why) &&
            scenario_output_gradient(s, &x->input, &x->given, why) &&

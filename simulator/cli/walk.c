@@ -83,6 +83,8 @@ static bool show(struct report *r, struct walk *w, const struct scenario *s, str
         if (!chosen_step(s, w, &n, why))
             return false;
         show_detail(r, w, &w->steps[n - 1]);
+        if (report_wants(s, ".svg") && !draw_step(r, w, &w->steps[n - 1], why))
+            return false;
     } else if (s->given[OPTION_BESIDE]) {
         if (!beside(r, w, s, why))
             return false;
@@ -103,7 +105,8 @@ static bool walk_it(struct report *r, const struct scenario *s, struct message *
     struct walk w;
     enum algorithm other;
     bool ok;
-    if (!one_view(s, why) || !report_check_outputs(s, "json md csv", NULL, 0, why))
+    if (!one_view(s, why) || !report_check_outputs(s, s->given[OPTION_STEP] ? "json md csv svg" : "json md csv", NULL,
+                                                 0, why))
         return false;
     if (s->value[OPTION_BESIDE] != NULL &&
         !algorithm_from_name(s->value[OPTION_BESIDE], &other, why)) {

@@ -35,6 +35,9 @@ void show_next(struct report *r, const struct walk *w, const struct scenario *s)
 
 /* One step in full: numbers put into the equation, bits, whose the drift is. */
 void show_detail(struct report *r, const struct walk *w, const struct walk_step *step);
+/* The terms of the step's first sum as a picture; refused where it is no sum of products. */
+bool draw_step(struct report *r, const struct walk *w, const struct walk_step *step,
+               struct message *why);
 /* Two walks side by side. */
 void show_beside(struct report *r, const struct walk *left, const struct walk *right);
 /* steps[] for JSON and the rows of a .csv, where one is wanted. */
