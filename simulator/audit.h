@@ -80,6 +80,12 @@ struct audit_run {
     struct audit_flip flip[AUDIT_MOST_FLIPS];
 };
 
+/* Called of every element that is attributed, element i of the selection being `at` of x; from
+   several threads, never twice of a run's element. */
+struct attribution;
+typedef void audit_watch(void *with, const struct audit_run *run, const struct attribution *x,
+                         int64_t at, int64_t i);
+
 struct audit {
     const struct scenario *scenario;
     struct scenario_input in;
@@ -95,6 +101,8 @@ struct audit {
     double *rounded;     /* [format][rows][dims] */
     double *A;           /* [rows][dims]: sum pi |v| */
     int threads;
+    audit_watch *watch; /* or NULL */
+    void *watching;
 };
 
 enum audit_verdict {
@@ -159,7 +167,9 @@ struct audit_map {
        apart. */
     bool cannot_tell[MAP_MOST][MAP_MOST];
 };
-/* --centre is read here.  There are at least two runs. */
+/* --centre is read here.  There are at least two runs.  audit_points leaves out the other settings:
+   it runs nothing. */
+bool audit_points(struct audit *a, struct audit_map *m, struct message *why);
 bool audit_map(struct audit *a, struct audit_map *m, struct message *why);
 
 /* "[0,3,0,17]": where element i of the selection lies in O. */

@@ -99,6 +99,8 @@ static void add_element(struct task *t, const struct attribution *x, int64_t at,
     s->listing += listing;
     s->interaction += rest;
     s->absolute_interaction += fabs(rest);
+    if (t->audit->watch != NULL)
+        t->audit->watch(t->audit->watching, t->run, x, at, i);
     if (t->counterfactuals)
         add_counterfactuals(s, x, at, truth, ulp);
     if (stored != correct)

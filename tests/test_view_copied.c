@@ -86,7 +86,7 @@ static const struct {
             {"--scene decode", {0, 1, 3, -1}, 1 << 22},
             {"--scene tiles", {0, 1, 2, 3, -1}, 7},
             {"--scene machine", {0, 1, 2, 3, 4, -1}, 0},
-            {"--scene divergence", {0, -1}, 100},
+            {"--scene divergence --shape 1,4,1,1,200,128 --generate gaussian --dtype bf16", {0, 1, -1}, 100},
             {"--scene warps", {0, -1}, 0}};
 
 static void test_scenes(void **state)

@@ -36,6 +36,9 @@ int exact_lane(const struct softmax_story *s);
 struct held exact_held(const struct softmax_story *s, const int done[2], enum slot slot);
 struct held softmax_held(const struct softmax_story *s, const int done[2], int lane,
                          enum slot slot);
+/* What a run's slot holds, or held last: O~ becomes O by its division. */
+struct held softmax_last(const struct softmax_story *s, const int done[2], int lane,
+                         enum slot slot);
 /* Tile and column of a key; false: the row has not so many. */
 bool softmax_key(const struct lane *l, int key, int *tile, int *col);
 

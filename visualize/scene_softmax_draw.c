@@ -89,9 +89,11 @@ static void draw_slot(const struct softmax_view *v, const struct softmax_places 
     struct value_cell c = {.box = slot_box(p, top, slot), .symbol = slot_symbol(slot), .type = 13};
     double drift = h.is ? drift_in(v->format, h.value, h.exact) : 0;
     struct words value = number_words(h.value), note = drift_words(drift);
-    c.value = h.is ? value.text : "";
+    bool became = !h.is && slot == SLOT_O_ACC &&
+                  softmax_last(s, now->done, exact ? exact_lane(s) : lane, slot).is;
+    c.value = h.is ? value.text : became ? "is now O" : "";
     c.note = h.is && !exact ? note.text : "";
-    c.fill = just ? INK_CHANGED : h.is ? INK_CELL : INK_WAITING;
+    c.fill = just ? INK_CHANGED : h.is ? INK_CELL : became ? INK_PANEL : INK_WAITING;
     c.line = h.is ? INK_QUIET : INK_RULE;
     d->what = what_slot(lane, slot);
     draw_cell(d, &c);

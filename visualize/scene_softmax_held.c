@@ -60,6 +60,15 @@ struct held softmax_held(const struct softmax_story *s, const int done[2], int l
     return lane < s->lanes ? of_lane(s, done, lane, slot) : exact_held(s, done, slot);
 }
 
+struct held softmax_last(const struct softmax_story *s, const int done[2], int lane, enum slot slot)
+{
+    const struct lane *l = &s->lane[lane];
+    int n = done[lane];
+    while (n > 0 && !l->state[n].slot[slot].is)
+        n--;
+    return l->state[n].slot[slot];
+}
+
 bool softmax_key(const struct lane *l, int key, int *tile, int *col)
 {
     int low = 0, high = l->tiles; /* the last tile that begins at the key or before */
