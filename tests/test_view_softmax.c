@@ -274,9 +274,9 @@ static void test_pixels(void **state)
         enum theme theme;
         uint64_t want;
     } rows[] = {
-        {"fa2-4", 8.5, 1280, 720, THEME_LIGHT, UINT64_C(0x839CF1A9E80253BD)},
-        {"fa2-4", 16, 1920, 1080, THEME_DARK, UINT64_C(0xB262E8D050D7A9C3)},
-        {"fa2-4 --policy gpu-bf16", 9, 640, 400, THEME_PROJECTOR, UINT64_C(0xB93888B150A81775)}};
+        {"fa2-4", 8.5, 1280, 720, THEME_LIGHT, UINT64_C(0x422A503A4F909012)},
+        {"fa2-4", 16, 1920, 1080, THEME_DARK, UINT64_C(0xAFD53385914842E8)},
+        {"fa2-4 --policy gpu-bf16", 9, 640, 400, THEME_PROJECTOR, UINT64_C(0xDF7DAEBF533A2E94)}};
     struct glyph_cache *cache = glyph_cache_new();
     struct drawing d = {0};
     (void)state;
