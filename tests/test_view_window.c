@@ -1,174 +1,12 @@
-/* test_view_window.c: the real window, under Xvfb, with keys and a pointer that xdotool makes:
-   after each of them the screen must show, pixel for pixel, the picture of what the reader asked
-   for. Skipped, which is said, where Xvfb or xdotool is missing. */
+/* test_view_window.c: the real window, driven by keys and pointer (window_case.h): time, pointing,
+   zoom, drags, scenes, sizes, themes. Skipped, which is said, where Xvfb or xdotool is missing. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
 #include <stdint.h>
 #include <cmocka.h>
 
-#include <inttypes.h>
-#include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <sys/wait.h>
-#include <time.h>
-#include <unistd.h>
-
-#include "tests/view_case.h"
-#include "visualize/raster.h"
-
-static struct {
-    char folder[64], display[16];
-    pid_t server, viewer;
-    int output; /* the viewer's */
-} run;
-
-static void pause_ms(int ms)
-{
-    nanosleep(&(struct timespec){ms / 1000, ms % 1000 * 1000000L}, NULL);
-}
-
-static bool have(const char *program)
-{
-    char command[128];
-    snprintf(command, sizeof command, "command -v %s >/dev/null 2>&1", program);
-    return system(command) == 0;
-}
-
-/* Xvfb chooses a display that is free and writes its number. */
-static bool start_server(void)
-{
-    int number[2];
-    char digits[16] = "", descriptor[16];
-    if (pipe(number) != 0 || (run.server = fork()) < 0)
-        return false;
-    if (run.server == 0) {
-        close(number[0]);
-        snprintf(descriptor, sizeof descriptor, "%d", number[1]);
-        if (freopen("/dev/null", "w", stderr) == NULL)
-            _exit(1);
-        execlp("Xvfb", "Xvfb", "-displayfd", descriptor, "-screen", "0", "1280x720x24", "-fbdir",
-               run.folder, "-nolisten", "tcp", "-noreset", (char *)NULL);
-        _exit(1);
-    }
-    close(number[1]);
-    for (size_t at = 0; at + 1 < sizeof digits && strchr(digits, '\n') == NULL; at++)
-        if (read(number[0], digits + at, 1) != 1) /* in pieces; closing early would kill it */
-            return false;
-    close(number[0]);
-    snprintf(run.display, sizeof run.display, ":%d", atoi(digits));
-    setenv("DISPLAY", run.display, 1);
-    return true;
-}
-
-static bool start_viewer(void)
-{
-    const char *build = getenv("FLASHULP_BUILD");
-    char program[256];
-    int out[2];
-    snprintf(program, sizeof program, "%s/flashulp-view", build != NULL ? build : "build");
-    if (pipe(out) != 0 || (run.viewer = fork()) < 0)
-        return false;
-    if (run.viewer == 0) {
-        dup2(out[1], 1);
-        close(out[0]);
-        setenv("SDL_VIDEODRIVER", "x11", 1);
-        execl(program, program, "fa2-4", (char *)NULL);
-        _exit(1);
-    }
-    close(out[1]);
-    run.output = out[0];
-    return true;
-}
-
-/* What xdotool said last. */
-static const char *said(void)
-{
-    static char text[200];
-    char path[96];
-    snprintf(path, sizeof path, "%s/said", run.folder);
-    FILE *in = fopen(path, "r");
-    text[in != NULL ? fread(text, 1, sizeof text - 1, in) : 0] = 0;
-    if (in != NULL)
-        fclose(in);
-    return text;
-}
-
-static void act(const char *words)
-{
-    char command[256];
-    snprintf(command, sizeof command, "xdotool %s >/dev/null 2>%s/said", words, run.folder);
-    for (int tries = 0; system(command) != 0; tries++) { /* the server may not listen yet */
-        if (tries == 60)
-            fail_msg("xdotool %s fails on display %s: %s", words, run.display, said());
-        pause_ms(50);
-    }
-}
-
-static uint32_t big_endian(const unsigned char *at)
-{
-    return (uint32_t)at[0] << 24 | (uint32_t)at[1] << 16 | (uint32_t)at[2] << 8 | at[3];
-}
-
-/* The screen: the server keeps it in a file, in the format of xwd. */
-static bool read_screen(struct image *i)
-{
-    char path[128];
-    static unsigned char bytes[8 << 20];
-    snprintf(path, sizeof path, "%s/Xvfb_screen0", run.folder);
-    FILE *in = fopen(path, "rb");
-    size_t size = in != NULL ? fread(bytes, 1, sizeof bytes, in) : 0;
-    if (in != NULL)
-        fclose(in);
-    if (size < 100)
-        return false;
-    size_t line = big_endian(bytes + 48), start = big_endian(bytes) + 12 * big_endian(bytes + 76);
-    if (start + line * (size_t)i->height > size)
-        return false;
-    for (int y = 0; y < i->height; y++)
-        for (int x = 0; x < i->width; x++) {
-            const unsigned char *p = bytes + start + line * (size_t)y + 4 * (size_t)x;
-            i->pixel[y * i->width + x] = (uint32_t)p[2] << 16 | (uint32_t)p[1] << 8 | p[0];
-        }
-    return true;
-}
-
-struct expected {
-    struct view_case c;
-    struct frame_state frame;
-    struct drawing drawing;
-    struct glyph_cache *cache;
-    struct image want, got;
-};
-
-static void expect(struct expected *e, const char *what)
-{
-    int differ = -1;
-    frame_draw(&e->c.scene, &e->frame, FRAME_WIDTH, FRAME_HEIGHT, &e->drawing);
-    raster_draw(&e->want, &e->drawing, e->c.view.theme, e->cache);
-    for (int tries = 0; tries < 200 && differ != 0; tries++) {
-        differ = -1;
-        if (read_screen(&e->got)) {
-            differ = 0;
-            for (int n = 0; n < FRAME_WIDTH * FRAME_HEIGHT; n++)
-                differ += e->got.pixel[n] != e->want.pixel[n];
-        }
-        if (differ != 0)
-            pause_ms(50);
-    }
-    if (differ != 0)
-        fail_msg("after %s, %d of %d pixels differ from the picture that was to come", what, differ,
-                 FRAME_WIDTH * FRAME_HEIGHT);
-}
-
-static void key(struct expected *e, const char *name)
-{
-    char words[64];
-    (void)e;
-    snprintf(words, sizeof words, "key --clearmodifiers %s", name);
-    act(words);
-}
+#include "tests/window_case.h"
 
 static void test_time(struct expected *e)
 {
@@ -236,6 +74,13 @@ static void test_pointer(struct expected *e)
     expect(e, "Escape");
 }
 
+/* Where nothing is told of: on the line of keys. */
+static void leave(struct expected *e)
+{
+    act("mousemove 640 715");
+    e->frame.look.hovered = 0;
+}
+
 static void test_zoom(struct expected *e)
 {
     act("mousemove 400 300");
@@ -246,12 +91,147 @@ static void test_zoom(struct expected *e)
     e->frame.pan_y = 300 - 300 * 1.25;
     e->frame.zoom = 1.25;
     expect(e, "the wheel");
-    act("mousemove 640 715");
-    e->frame.look.hovered = 0;
+    leave(e);
+    expect(e, "leaving");
+    act("mousemove 700 200");
+    pause_ms(200);
+    e->frame.look.hovered = drawing_what(&e->drawing, 700, 200);
+    act("click 5");
+    e->frame.pan_x = 700 - (700 - e->frame.pan_x) * 0.8;
+    e->frame.pan_y = 200 - (200 - e->frame.pan_y) * 0.8;
+    e->frame.zoom = 1;
+    expect(e, "the wheel back, elsewhere");
+    leave(e);
+    key(e, "f");
+    e->frame.pan_x = e->frame.pan_y = 0;
+    expect(e, "F");
+    act("mousemove 400 300");
+    pause_ms(200);
+    act("click 4");
+    e->frame.pan_x = 400 - 400 * 1.25;
+    e->frame.pan_y = 300 - 300 * 1.25;
+    e->frame.zoom = 1.25;
+    leave(e);
     key(e, "f");
     e->frame.zoom = 1;
     e->frame.pan_x = e->frame.pan_y = 0;
     expect(e, "F");
+}
+
+static void drag(double x, double y, double to_x, double to_y)
+{
+    char words[128];
+    snprintf(words, sizeof words, "mousemove %d %d mousedown 1 mousemove %d %d mouseup 1", (int)x,
+             (int)y, (int)to_x, (int)to_y);
+    act(words);
+}
+
+/* The stage, the scrub bar; a drag that ends on a number does not pin it. */
+static void test_drag(struct expected *e)
+{
+    drag(300, 470, 341, 450);
+    leave(e);
+    e->frame.pan_x = 41;
+    e->frame.pan_y = -20;
+    expect(e, "dragging the stage");
+    key(e, "f");
+    e->frame.pan_x = e->frame.pan_y = 0;
+    expect(e, "F");
+    drag(TRACK_LEFT + 50, FRAME_HEIGHT - 58, TRACK_LEFT + (TRACK_RIGHT - TRACK_LEFT) / 4,
+         FRAME_HEIGHT - 58);
+    leave(e);
+    e->frame.look.time = 4;
+    expect(e, "dragging along the scrub bar");
+}
+
+static struct box slider_of(const struct expected *e, int parameter)
+{
+    for (int n = 0; n < e->drawing.count; n++)
+        if (e->drawing.shape[n].what == FRAME_SLIDER + parameter)
+            return drawing_box(&e->drawing, &e->drawing.shape[n]);
+    fail_msg("parameter %d has no slider", parameter);
+    return (struct box){0, 0, 0, 0};
+}
+
+/* Tab: the next scene on its own problem; there a slider; Shift Tab leads back. */
+static void test_scenes(struct expected *e)
+{
+    struct view_case softmax = e->c;
+    struct frame_state before = e->frame;
+    struct message why;
+    struct scene changed;
+    double from, to;
+    assert_true(case_open(&e->c, "--scene decode", &why));
+    key(e, "Tab");
+    e->frame = frame_start();
+    e->frame.speed = before.speed;
+    expect(e, "Tab, the decode scene");
+    frame_slider(FRAME_WIDTH, &from, &to);
+    struct box s = slider_of(e, 1);
+    int x = (int)(from + (to - from) * 0.8);
+    drag(from + 20, s.y + s.h / 2, x, s.y + s.h / 2);
+    leave(e);
+    assert_true(e->c.scene.kind->change(&e->c.scene, 1, 0, (x - from) / (to - from), &changed,
+                                        &why));
+    e->c.scene.kind->close(&e->c.scene);
+    e->c.scene = changed;
+    e->frame.parameter = 1;
+    expect(e, "dragging the slider of SMs");
+    case_close(&e->c);
+    e->c = softmax;
+    key(e, "shift+Tab");
+    e->frame = frame_start();
+    e->frame.speed = before.speed;
+    expect(e, "Shift Tab, the softmax scene");
+    key(e, "Right");
+    e->frame.look.time = 1;
+    expect(e, "Right");
+}
+
+static void resize(struct expected *e, int width, int height)
+{
+    char words[96];
+    snprintf(words, sizeof words, "search --onlyvisible --name 'flashulp view' windowsize %d %d",
+             width, height);
+    act(words);
+    expect_size(e, width, height);
+}
+
+/* Another size, another shape; the pointer is where it is drawn there. */
+static void test_resize(struct expected *e)
+{
+    char words[64];
+    resize(e, 960, 540);
+    expect(e, "a window of three quarters");
+    resize(e, 1100, 560);
+    expect(e, "a wider window");
+    double scale = 560.0 / FRAME_HEIGHT;
+    snprintf(words, sizeof words, "mousemove %d %d click 1", (int)((TRACK_LEFT + 2) * scale),
+             (int)((FRAME_HEIGHT - 58) * scale));
+    act(words);
+    e->frame.look.time = 0;
+    act("mousemove 500 555");
+    expect(e, "a click at the beginning of the scrub bar");
+    resize(e, FRAME_WIDTH, FRAME_HEIGHT);
+    expect(e, "the first size again");
+}
+
+/* Light, dark, projector, light. */
+static void test_themes(struct expected *e)
+{
+    key(e, "t");
+    e->c.view.theme = THEME_DARK;
+    expect(e, "T, the dark theme");
+    key(e, "t");
+    e->c.view.theme = THEME_PROJECTOR;
+    expect(e, "T, the projector's");
+    act("mousemove 700 656 click 1");
+    e->frame.look.time = 8;
+    leave(e);
+    expect(e, "a click in the middle of its scrub bar");
+    key(e, "t");
+    e->c.view.theme = THEME_LIGHT;
+    expect(e, "T, the light one");
 }
 
 static void test_rest(struct expected *e)
@@ -293,14 +273,17 @@ static void test_window(void **state)
         skip();
     }
     assert_true(case_open(&e.c, "fa2-4", &why));
-    assert_true(image_new(&e.want, FRAME_WIDTH, FRAME_HEIGHT));
-    assert_true(image_new(&e.got, FRAME_WIDTH, FRAME_HEIGHT));
+    expect_size(&e, FRAME_WIDTH, FRAME_HEIGHT);
     act("mousemove 640 715");
     assert_true(start_viewer());
     act("search --sync --onlyvisible --name 'flashulp view' windowfocus --sync");
     test_time(&e);
     test_pointer(&e);
     test_zoom(&e);
+    test_drag(&e);
+    test_scenes(&e);
+    test_resize(&e);
+    test_themes(&e);
     test_rest(&e);
     key(&e, "q");
     assert_int_equal(waitpid(run.viewer, &status, 0), run.viewer);
@@ -313,35 +296,8 @@ static void test_window(void **state)
     case_close(&e.c);
 }
 
-static int set_up(void **state)
-{
-    (void)state;
-    strcpy(run.folder, "/tmp/flashulp-window-XXXXXX");
-    if (mkdtemp(run.folder) == NULL)
-        return -1;
-    if (have("Xvfb") && have("xdotool") && !start_server() && run.server > 0) {
-        kill(run.server, SIGTERM);
-        run.server = 0;
-    }
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    char command[128];
-    (void)state;
-    if (run.viewer > 0)
-        kill(run.viewer, SIGTERM);
-    if (run.server > 0) {
-        kill(run.server, SIGTERM);
-        waitpid(run.server, NULL, 0);
-    }
-    snprintf(command, sizeof command, "rm -rf %s", run.folder);
-    return system(command);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_window)};
-    return cmocka_run_group_tests(tests, set_up, tear_down);
+    return cmocka_run_group_tests(tests, window_set_up, window_tear_down);
 }

@@ -12,7 +12,7 @@ struct view {
     enum theme theme;
     int width, height; /* of pictures and of the window, in pixels */
     struct frame_state frame; /* as --pin and --zoom want it at first */
-    int most_frames;   /* after which the window closes; 0: the reader closes it */
+    int most_frames;   /* of a scene, after which the window closes; 0: the reader closes it */
     bool failed;       /* the window closed because nothing could be opened; it was said */
 };
 

@@ -16,7 +16,7 @@ struct window {
     struct image image;
     struct glyph_cache *cache;
     double scale; /* pixels of the surface a unit */
-    int frames;
+    int frames; /* with a scene */
 };
 
 static const struct {
@@ -138,7 +138,7 @@ static void show(struct window *w)
         SDL_BlitSurface(ours, NULL, surface, NULL);
     SDL_FreeSurface(ours);
     SDL_UpdateWindowSurface(w->window);
-    w->frames++;
+    w->frames += w->control.open;
 }
 
 static void copy_out(struct control *c)

@@ -1,11 +1,13 @@
 /* bench_view.c: the viewer: a frame in software at 1080p; the first frame of a window without a
-   screen (SDL's dummy driver; elapsed time); a recorded run of 10^6 events opened and scrubbed. */
+   screen (SDL's dummy driver; elapsed time), and under X11, where Xvfb is; a recorded run of 10^6
+   events opened and scrubbed. */
 #define _DEFAULT_SOURCE /* mkstemps */
 #include "tests/bench/bench.h"
 
 #include <math.h>
 #include <unistd.h>
 
+#include "tests/xvfb.h"
 #include "visualize/raster.h"
 #include "visualize/scene_softmax.h"
 #include "visualize/view.h"
@@ -144,6 +146,25 @@ static void bench_trace_file(void)
     unlink(recorded);
 }
 
+/* A server that has been up for some time, and has shown a window before. */
+static void bench_x11(void)
+{
+    char folder[] = "/tmp/flashulp-bench-XXXXXX", command[64];
+    struct peer first = {.name = "first", .seconds = first_frame};
+    pid_t server = mkdtemp(folder) != NULL ? xvfb_start(folder, "1920x1080x24") : 0;
+    if (server == 0) {
+        bench_note("the first frame under X11 is not timed: Xvfb is missing");
+    } else {
+        setenv("SDL_VIDEODRIVER", "x11", 1);
+        bench_rounds(&first, 1, 7);
+        bench_row("view, first frame, X11", first.median, "s", "a budget of 150 ms", 150e-3, 1);
+        xvfb_stop(server);
+    }
+    snprintf(command, sizeof command, "rm -rf %s", folder);
+    if (system(command) != 0)
+        exit(1);
+}
+
 int main(void)
 {
     struct peer frames[2] = {{.name = "heat", .work = draw_frame, .with = &heat},
@@ -157,6 +178,7 @@ int main(void)
     bench_times_row("view 1080p, 256^2 tiles", &frames[0], &frames[1], 0);
     bench_rounds(&first, 1, 7);
     bench_row("view, first frame", first.median, "s", "a budget of 50 ms", 50e-3, 1);
+    bench_x11();
     bench_trace_file();
     bench_note("the first frame is elapsed time, of SDL's dummy driver; 40 lines of text each");
     return 0;
