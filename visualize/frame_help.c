@@ -22,6 +22,7 @@ static const struct {
             {"P", "write this view as a PNG file"},
             {"T", "light, dark, projector"},
             {"Tab, Shift Tab", "next scene, the one before"},
+            {"?, H, F1", "these keys"},
             {"Q", "leave"}};
 enum { LINES = sizeof help / sizeof help[0] };
 

@@ -213,6 +213,7 @@ void frame_side(const struct scene *s, const struct frame_state *f, struct box b
     inner.h -= 24 * parameters + (parameters > 0 ? 14 : 0);
     if (parameters > 0)
         draw_line(d, b.x, b.y + inner.h, b.x + b.w, b.y + inner.h, INK_RULE, 1);
-    draw_step(s, f, b, b.y + inner.h - 130, d);
-    draw_inspector(s, f, inner, b.y + inner.h - 126, d);
+    double told = f->look.pinned != 0 ? 184 : 126; /* a pinned number's last values, too */
+    draw_step(s, f, b, b.y + inner.h - told - 4, d);
+    draw_inspector(s, f, inner, b.y + inner.h - told, d);
 }
