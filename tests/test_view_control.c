@@ -184,8 +184,12 @@ static void test_pinning(void **state)
     (void)state;
     press(KEY_END, false);
     press(KEY_K, false);
-    int first = at.control.frame.look.pinned, seen = 1;
+    int first = at.control.frame.look.pinned, seen = 1, framed = 0;
     assert_true(first != 0);
+    for (int n = 0; n < at.control.drawing.count; n++)
+        framed += at.control.drawing.shape[n].line == INK_FOCUS &&
+                  at.control.drawing.shape[n].size == 3;
+    assert_int_equal(framed, 1);
     for (press(KEY_K, false); at.control.frame.look.pinned != first && seen < 200; seen++)
         press(KEY_K, false);
     assert_in_range(seen, 20, 60);

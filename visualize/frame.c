@@ -139,6 +139,21 @@ static void draw_keys(const struct frame_state *f, double width, double height, 
         draw_text(d, FACE_SANS, 11.5, ALIGN_LEFT, INK_QUIET, 16, height - 12, "%s", keys);
 }
 
+/* A frame round what is pinned, a thinner one round what is under the pointer. */
+static void draw_chosen(const struct look *look, int first, struct drawing *d)
+{
+    int last = d->count;
+    for (int n = first; n < last; n++) {
+        const struct shape *s = &d->shape[n];
+        bool pinned = s->what == look->pinned;
+        if (s->what == 0 || s->kind == SHAPE_TEXT || (!pinned && s->what != look->hovered))
+            continue;
+        struct box b = drawing_box(d, s);
+        draw_rect(d, (struct box){b.x - 2, b.y - 2, b.w + 4, b.h + 4}, INK_NONE, INK_FOCUS)->size =
+            pinned ? 3 : 1.5;
+    }
+}
+
 /* Fits, or as the reader zoomed and moved it. */
 void frame_draw_stage(const struct scene *s, const struct frame_state *f, struct box stage,
                       struct drawing *d)
@@ -146,9 +161,11 @@ void frame_draw_stage(const struct scene *s, const struct frame_state *f, struct
     bool moved = f->zoom != 1 || f->pan_x != 0 || f->pan_y != 0;
     d->stage = moved ? stage : (struct box){0, 0, 0, 0};
     d->zoomed = moved;
+    int first = d->count;
     s->kind->draw(s, &f->look, stage, d);
-    d->zoomed = false;
     d->what = 0;
+    draw_chosen(&f->look, first, d);
+    d->zoomed = false;
     if (moved)
         drawing_zoom(d, f->zoom, f->look.large ? f->pan_x / 2 : f->pan_x,
                      f->look.large ? f->pan_y / 2 : f->pan_y);
