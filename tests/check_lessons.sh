@@ -33,13 +33,15 @@ faults_of() { # FILE NUMBER TITLE MINUTES
 }
 
 # Every picture is what its command draws: "<!-- picture: WORDS -->", and the picture on the next line.
+# WORDS may be "gpu trace ... -o NAME.trace && view NAME.trace ...": one after the other, in a folder.
 pictures_of() { # FILE
     sed -n '/^<!-- picture: /{s/^<!-- picture: //;s/ -->$//;N;s/\n.*(\(.*\))$/\n\1/p;}' "$1" |
         while read -r words && read -r picture; do
-            case $words in view*) [ -x "$build/flashulp-view" ] || continue ;; esac
+            case $words in view* | *'&& view'*) [ -x "$build/flashulp-view" ] || continue ;; esac
             drawn=$folder/drawn.${picture##*.}
-            rm -f "$drawn"
-            eval "'$build/flashulp' $words -o '$drawn'" >/dev/null 2>&1
+            rm -rf "$drawn" "$folder/scratch" && mkdir "$folder/scratch"
+            commands=$(printf '%s' "'$build/flashulp' $words" | sed "s|&& |\&\& '$build/flashulp' |g")
+            (cd "$folder/scratch" && eval "$commands -o '$drawn'") >/dev/null 2>&1
             cmp -s "$drawn" "${1%/*}/$picture" || echo "$picture is not what flashulp $words -o draws"
         done
 }

@@ -138,14 +138,18 @@ static bool show_picture(struct reading *r, const char *words, struct message *w
 {
     char line[LINE], *shows, *text = NULL;
     const char *file = fgets(line, sizeof line, r->text) ? picture_parts(line, &shows) : NULL;
-    bool opens = strncmp(words, "view", 4) == 0;
+    const char *last = strstr(words, " && ");
+    bool opens = strncmp(last != NULL ? last + 4 : words, "view", 4) == 0;
     if (file == NULL)
         return refuse(why, "the lesson has no picture below the line picture: %.60s", words);
     text_append(&text, "picture  ");
     text_wrapped(&text, 9, 9, shows);
     text_append(&text, "         %.*s/%s\n", (int)(strrchr(r->path, '/') - r->path), r->path, file);
-    text_append(&text, "  %s  flashulp %s%s%s\n", opens ? "opens" : "draws", words,
-                opens ? "" : " -o ", opens ? "" : file);
+    text_append(&text, "  %s  flashulp ", opens ? "opens" : "draws");
+    if (last != NULL)
+        text_append(&text, "%.*s &&\n         flashulp ", (int)(last - words), words);
+    text_append(&text, "%s%s%s\n", last != NULL ? last + 4 : words, opens ? "" : " -o ",
+                opens ? "" : file);
     fputs(text, stdout);
     free(text);
     return true;
