@@ -9,6 +9,8 @@
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -162,6 +164,21 @@ void files_unlink_unfinished(void)
     }
 }
 
+/* Made and remembered at once, as far as this thread's signals can tell: one that came between the
+   two would leave the file. */
+static int create_remembered(char *path)
+{
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, &before);
+    int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666), error = errno;
+    if (fd >= 0)
+        put_in_place_of(NULL, path);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    errno = error;
+    return fd;
+}
+
 /* Opens PATH.PID-N.tmp for the first N that is free. */
 static int open_temporary(struct output_file *f)
 {
@@ -171,9 +188,7 @@ static int open_temporary(struct output_file *f)
         return -1;
     for (int n = 0; n < 1000; n++) {
         snprintf(f->temporary, room, "%s.%ld-%d.tmp", f->path, (long)getpid(), n);
-        int fd = open(f->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-        if (fd >= 0)
-            put_in_place_of(NULL, f->temporary);
+        int fd = create_remembered(f->temporary);
         if (fd >= 0 || errno != EEXIST)
             return fd;
     }
