@@ -17,22 +17,29 @@ static double number_of(const char *text, const char *key)
     return at != NULL ? strtod(strchr(at, ':') + 1, NULL) : 0;
 }
 
-static double kernel_seconds(void *with)
+/* What `PROGRAM VERB` prints of the problem with --json. */
+static void ask(const char *program, const char *verb, const char *options, char *text, size_t room)
 {
-    struct way *w = with;
-    char command[512], text[8192];
+    char command[512];
     snprintf(command, sizeof command,
-             "'%s' run --emulate --pair --json --generate gaussian --dtype bf16 --shape "
-             "1,4,4,512,512,64 %s",
-             w->program, w->options);
+             "'%s' %s --emulate --json --generate gaussian --dtype bf16 --shape 1,4,4,512,512,64 "
+             "%s",
+             program, verb, options);
     FILE *from = popen(command, "r");
     if (from == NULL)
         abort();
-    text[fread(text, 1, sizeof text - 1, from)] = 0;
+    text[fread(text, 1, room - 1, from)] = 0;
     if (pclose(from) != 0) {
         fprintf(stderr, "%s\nfailed\n", command);
         exit(1);
     }
+}
+
+static double kernel_seconds(void *with)
+{
+    struct way *w = with;
+    char text[8192];
+    ask(w->program, "run --pair", w->options, text, sizeof text);
     w->kernel = number_of(text, "\"seconds\"");
     w->pair = number_of(text, "\"pair_seconds\"");
     return w->kernel;
@@ -60,6 +67,11 @@ int main(int argc, char **argv)
         bench_rounds(peer, 2, ROUNDS);
         bench_times_row(rows[i].what, &peer[0], &peer[1], rows[i].goal);
     }
+    char text[8192];
+    ask(argv[1], "trace", "", text, sizeof text);
     bench_note("N 512, 4 heads, d 64, bf16; both give the same bits");
+    bench_note("%.2f million switches between lanes: times the fibre switch above, the least time",
+               1e-6 * number_of(text, "\"switches\""));
+    bench_note("  of any run thread by thread; the pair takes a vector of lanes at once");
     return 0;
 }
