@@ -20,7 +20,10 @@ static const char *const views[] = {"fa2-4",
                                     "--scene tiles",
                                     "--do ones --shape 1,1,1,512,512,64",
                                     "--scene machine",
-                                    "--scene warps",
+                                    "--scene divergence",
+    "--scene divergence --live page=sites",
+    "--scene divergence --live page=map",
+    "--scene warps",
                                     "--scene warps --warps 8",
                                     "lanes.trace"};
 enum { VIEWS = sizeof views / sizeof views[0] };

@@ -165,7 +165,7 @@ static void divergence_draw(const struct scene *scene, const struct look *look, 
 {
     struct divergence_view *v = scene->story;
     divergence_choose(v, look->pinned);
-    if (!v->core->recorded) {
+    if (!v->core->recorded && !look->large) {
         draw_tabs(v, stage, d);
         stage.y += 30;
         stage.h -= 30;

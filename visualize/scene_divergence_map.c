@@ -42,7 +42,7 @@ static struct plane plane_of(const struct map *m, struct box b)
 }
 
 static void draw_axes(const struct divergence_view *v, const struct plane *p, struct box b,
-                      struct drawing *d)
+                      bool large, struct drawing *d)
 {
     const struct map *m = divergence_map(v);
     draw_rect(d, b, INK_NONE, INK_QUIET);
@@ -59,7 +59,8 @@ static void draw_axes(const struct divergence_view *v, const struct plane *p, st
                   fabs(t) < p->step / 2 ? 0 : t);
     }
     draw_text(d, FACE_SANS, 11, ALIGN_LEFT, INK_QUIET, b.x, b.y - 8,
-              "second direction, upwards (roundoffs 2^-%d sum |weight value|, rms)",
+              large ? "second direction (roundoffs 2^-%d)"
+                    : "second direction, upwards (roundoffs 2^-%d sum |weight value|, rms)",
               format_info(v->core->format)->precision);
     draw_text(d, FACE_SANS, 11, ALIGN_RIGHT, INK_QUIET, b.x + b.w, b.y + b.h + 31,
               "first direction from the centre (the same unit)");
@@ -221,23 +222,26 @@ static struct words short_words(double x)
 }
 
 static double draw_runs(const struct divergence_view *v, double x, double right, double y,
-                        struct drawing *d)
+                        bool large, struct drawing *d)
 {
     const struct audited *a = &v->core->audited;
     const struct map *m = divergence_map(v);
     draw_text(d, FACE_SANS, 10.5, ALIGN_LEFT, INK_QUIET, x, y, "run");
-    draw_text(d, FACE_SANS, 10.5, ALIGN_RIGHT, INK_QUIET, right - 76, y, "from the centre");
+    draw_text(d, FACE_SANS, 10.5, ALIGN_RIGHT, INK_QUIET, right - 76, y,
+              large ? "from centre" : "from the centre");
     draw_text(d, FACE_SANS, 10.5, ALIGN_RIGHT, INK_QUIET, right, y, "from exact");
     for (int n = 0; n < a->runs; n++) {
         y += 17;
         divergence_mark(a, n, x, y, 11.5, d);
         draw_fitted(d, n == m->nearest ? FACE_BOLD : FACE_SANS, 11.5, ALIGN_LEFT, INK_TEXT, x + 28,
-                    y, right - x - 200, a->run[n].name);
+                    y, right - x - (large ? 148 : 200), a->run[n].name);
         draw_text(d, FACE_MONO, 11, ALIGN_RIGHT, INK_TEXT, right - 76, y, "%s",
                   short_words(m->to_centre[n]).text);
         draw_text(d, FACE_MONO, 11, ALIGN_RIGHT, INK_TEXT, right, y, "%s",
                   short_words(m->to_exact[n]).text);
     }
+    if (large)
+        return y;
     draw_text(d, FACE_SANS, 10.5, ALIGN_LEFT, INK_QUIET, x, y + 17,
               "bold: nearest to the centre; near it is not near exact");
     return y + 17;
@@ -273,7 +277,7 @@ static double draw_distances(const struct divergence_view *v, double x, double r
 }
 
 static void draw_map_legend(const struct divergence_view *v, double x, double right, double y,
-                            struct drawing *d)
+                            bool large, struct drawing *d)
 {
     const struct audited *a = &v->core->audited;
     draw_line(d, x, y - 4, x + 20, y - 4, INK_RUN_D, 2.5);
@@ -282,6 +286,8 @@ static void draw_map_legend(const struct divergence_view *v, double x, double ri
     draw_line(d, x, y + 13, x + 20, y + 13, INK_QUIET, 0.8);
     draw_text(d, FACE_SANS, 11, ALIGN_LEFT, INK_TEXT, x + 28, y + 17,
               "grey triangle: one GPU over the backends");
+    if (large)
+        return;
     draw_text(d, FACE_SANS, 11, ALIGN_LEFT, INK_QUIET, x, y + 34,
               "colour and marker: the backend; letter: the run");
     if (a->left_out > 0) {
@@ -303,13 +309,17 @@ void divergence_draw_map(const struct divergence_view *v, const struct look *loo
                                            : "One run alone makes no map; --runs names others.");
         return;
     }
-    struct box b = {stage.x + 50, stage.y + 24, stage.w - 50 - 392, stage.h - 24 - 60};
+    double list = look->large ? 292 : 372, right = stage.x + stage.w, x = right - list;
+    struct box b = {stage.x + 50, stage.y + 24, stage.w - 70 - list, stage.h - 24 - 60};
     struct plane p = plane_of(m, b);
-    double x = stage.x + stage.w - 372, right = stage.x + stage.w;
-    draw_axes(v, &p, b, d);
+    draw_axes(v, &p, b, look->large, d);
     draw_triangles(v, &p, look->time, d);
     draw_points(v, &p, b, look->time, d);
-    double y = draw_runs(v, x, right, stage.y + 14, d);
+    double y = draw_runs(v, x, right, stage.y + 14, look->large, d);
+    if (look->large) {
+        draw_map_legend(v, x, right, y + 20, true, d);
+        return;
+    }
     y = draw_distances(v, x, right, y + 22, d);
-    draw_map_legend(v, x, right, y + 24, d);
+    draw_map_legend(v, x, right, y + 24, false, d);
 }

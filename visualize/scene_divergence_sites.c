@@ -11,6 +11,7 @@
 
 /* ulp, and of the heaviest site: what is less is among the others. */
 static const double LEAST = 0.0005, SHARE = 0.002;
+enum { SHOWN_LARGE = 5 }; /* runs, in double type */
 enum { SITES_NAMED = 5, LABELS = 128, ROW_HIGH = 25, MEAN_HIGH = 19 };
 
 static double mean_of(const double *x, int64_t count)
@@ -114,6 +115,7 @@ double divergence_mean(const struct divergence_view *v, const struct site_rows *
 
 /* Where the columns stand, and how far their bars reach. */
 struct columns {
+    int runs; /* shown */
     double x, wide, reach, mean_reach;
     double boundary; /* the rounding boundary nearest the exact value, in ulps from it */
 };
@@ -138,11 +140,12 @@ static void widen(const struct divergence_view *v, const struct site_rows *rows,
 }
 
 static struct columns columns_of(const struct divergence_view *v, const struct site_rows *rows,
-                                 int64_t i, struct box stage)
+                                 int64_t i, bool large, struct box stage)
 {
     const struct audited *a = &v->core->audited;
-    struct columns c = {.x = stage.x + LABELS, .boundary = NAN};
-    c.wide = fmin(130, (stage.w - LABELS) / a->runs);
+    struct columns c = {.runs = a->runs, .x = stage.x + LABELS, .boundary = NAN};
+    c.runs = large && c.runs > SHOWN_LARGE ? SHOWN_LARGE : c.runs;
+    c.wide = fmin(130, (stage.w - LABELS) / c.runs);
     widen(v, rows, i, &c);
     enum format f = a->run[a->own].format;
     if (i >= 0 && isfinite(a->exact[i][0]) && f != FORMAT_EXACT) {
@@ -163,7 +166,7 @@ static void draw_heads(const struct divergence_view *v, const struct columns *c,
                        struct drawing *d)
 {
     const struct audited *a = &v->core->audited;
-    for (int n = 0; n < a->runs; n++) {
+    for (int n = 0; n < c->runs; n++) {
         double x = c->x + c->wide * n;
         char name[64];
         divergence_mark(a, n, x + c->wide / 2 - 12, y, 12, d);
@@ -235,7 +238,7 @@ static void draw_names(const struct site_rows *rows, const struct divergence_vie
 
 /* Ends of a column's scale, under the first one, and the unit. */
 static void draw_scale(const struct divergence_view *v, const struct columns *c, double y,
-                       struct drawing *d)
+                       bool large, struct drawing *d)
 {
     double left = column_x(c, 0, -c->reach), right = column_x(c, 0, c->reach);
     char words[200];
@@ -244,15 +247,18 @@ static void draw_scale(const struct divergence_view *v, const struct columns *c,
         double x = column_x(c, 0, k * c->reach);
         draw_line(d, x, y - 3, x, y + 3, INK_QUIET, 1);
     }
-    snprintf(words, sizeof words,
-             "each column from -%.3g to +%.3g ulp of %s, the exact value in its "
-             "middle%s",
-             c->reach, c->reach, format_info(v->core->format)->name,
-             fabs(c->boundary) <= c->reach
-                 ? "; red line: where the last rounding changes to the next number"
-                 : "");
+    bool red = fabs(c->boundary) <= c->reach;
+    if (large)
+        snprintf(words, sizeof words, "-%.3g to +%.3g ulp of %s%s", c->reach, c->reach,
+                 format_info(v->core->format)->name, red ? "; red: OUT rounds the other way" : "");
+    else
+        snprintf(words, sizeof words,
+                 "each column from -%.3g to +%.3g ulp of %s, the exact value in its "
+                 "middle%s",
+                 c->reach, c->reach, format_info(v->core->format)->name,
+                 red ? "; red line: where the last rounding changes to the next number" : "");
     draw_fitted(d, FACE_SANS, 11, ALIGN_LEFT, INK_QUIET, right + 12, y + 4,
-                v->core->audited.runs * c->wide + c->x - right - 14, words);
+                c->runs * c->wide + c->x - right - 14, words);
 }
 
 static void draw_means(const struct divergence_view *v, const struct site_rows *rows,
@@ -276,15 +282,36 @@ static void draw_means(const struct divergence_view *v, const struct site_rows *
         }
 }
 
+/* In double type: the bars of the first runs; K names another output. */
+static void draw_large(const struct divergence_view *v, const struct site_rows *rows,
+                       const struct columns *c, int64_t i, double time, struct box stage,
+                       struct drawing *d)
+{
+    double y = stage.y + 30;
+    if (v->core->audited.runs > c->runs)
+        draw_text(d, FACE_SANS, 11, ALIGN_RIGHT, INK_QUIET, stage.x + stage.w, stage.y + 14,
+                  "%d of %d runs", c->runs, v->core->audited.runs);
+    draw_heads(v, c, y, d);
+    y += 40;
+    draw_names(rows, v, stage.x, y + 8, ROW_HIGH, false, d);
+    for (int n = 0; n < c->runs; n++)
+        draw_run_bars(v, rows, c, n, i, time, y, d);
+    draw_scale(v, c, y + ROW_HIGH * rows->count + 4, true, d);
+}
+
 void divergence_draw_sites(const struct divergence_view *v, const struct look *look,
                            struct box stage, struct drawing *d)
 {
     struct site_rows rows = divergence_rows(v);
     int64_t i = divergence_audited(v, v->chosen);
-    struct columns c = columns_of(v, &rows, i, stage);
+    struct columns c = columns_of(v, &rows, i, look->large, stage);
     double y = stage.y + 14;
     draw_text(d, FACE_BOLD, 12, ALIGN_LEFT, INK_TEXT, stage.x, y,
               "%s: from the exact value to what is stored", divergence_name(v, v->chosen).text);
+    if (look->large) {
+        draw_large(v, &rows, &c, i, look->time, stage, d);
+        return;
+    }
     struct box heat = {stage.x + stage.w - 190, stage.y + 10, 186, 24};
     draw_text(d, FACE_SANS, 10.5, ALIGN_RIGHT, INK_QUIET, heat.x - 54, y,
               "darker: off by more; click another, or K");
@@ -296,6 +323,6 @@ void divergence_draw_sites(const struct divergence_view *v, const struct look *l
     for (int n = 0; n < v->core->audited.runs; n++)
         draw_run_bars(v, &rows, &c, n, i, look->time, y, d);
     y += ROW_HIGH * rows.count + 2;
-    draw_scale(v, &c, y, d);
+    draw_scale(v, &c, y, false, d);
     draw_means(v, &rows, &c, stage.x, y + 26, d);
 }

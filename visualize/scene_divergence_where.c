@@ -170,14 +170,16 @@ static void draw_node(const struct divergence_core *c, const struct node *n, dou
 }
 
 static void draw_tree(const struct divergence_view *v, const struct instant *now, double x,
-                      double y, struct drawing *d)
+                      double y, double width, struct drawing *d)
 {
     struct node nodes[NODES];
     char p[64], score[64];
     fill_nodes(&v->element.story, now, nodes, p, score, sizeof p);
-    draw_text(d, FACE_SANS, 11, ALIGN_LEFT, INK_QUIET, x, y - 8,
-              "the numbers that make it, now; small figures: off by so many ulp of %s",
-              format_info(v->core->format)->name);
+    char title[120];
+    snprintf(title, sizeof title,
+             "the numbers that make it, now; small figures: off by so many ulp of %s",
+             format_info(v->core->format)->name);
+    draw_fitted(d, FACE_SANS, 11, ALIGN_LEFT, INK_QUIET, x, y - 8, width, title);
     for (int n = 0; n < EDGES; n++) {
         const struct node *from = &nodes[edges[n].from], *to = &nodes[edges[n].to];
         double side = to->col < from->col ? CELL_WIDE : to->col > from->col ? 0 : CELL_WIDE / 2.0;
@@ -229,17 +231,39 @@ static void draw_neighbours(const struct divergence_view *v, struct box b, struc
               drift_words(c->drift[v->chosen]).text, format_info(c->format)->name);
 }
 
+/* In double type: the map, smaller, and the tree. */
+static void draw_large(const struct divergence_view *v, const struct instant *now, struct box stage,
+                       struct drawing *d)
+{
+    const struct divergence_core *c = v->core;
+    struct box map = {stage.x + 48, stage.y + 22, 164, 120};
+    double right = stage.x + stage.w - 2 * STEP_WIDE - CELL_WIDE;
+    char words[160];
+    divergence_draw_heat(v, map, d);
+    draw_text(d, FACE_SANS, 11, ALIGN_LEFT, INK_QUIET, stage.x, map.y + map.h + 18,
+              "darker: off by more; K: the next");
+    snprintf(words, sizeof words, "%s is off by %s ulp of %s", divergence_name(v, v->chosen).text,
+             drift_words(c->drift[v->chosen]).text, format_info(c->format)->name);
+    draw_words(d, FACE_BOLD, 12, INK_ALARM,
+               (struct box){stage.x, map.y + map.h + 44, right - 16 - stage.x, 0}, 16, 3, words);
+    draw_tree(v, now, right, stage.y + 14, stage.x + stage.w - right, d);
+}
+
 void divergence_draw_where(const struct divergence_view *v, const struct look *look,
                            struct box stage, struct drawing *d)
 {
     struct instant now = instant_at(&v->element.story, look->time);
+    if (look->large) {
+        draw_large(v, &now, stage, d);
+        return;
+    }
     struct box map = {stage.x + 84, stage.y + 36, 330, 222};
     double right = stage.x + 450;
     draw_text(d, FACE_SANS, 11, ALIGN_LEFT, INK_QUIET, map.x, map.y - 24,
               "size of each output's error; click one, or K: the next worst");
     divergence_draw_heat(v, map, d);
     draw_shades(v->core, map.x, map.y + map.h + 12, d);
-    draw_tree(v, &now, right, stage.y + 20, d);
+    draw_tree(v, &now, right, stage.y + 20, stage.x + stage.w - right, d);
     draw_neighbours(v, (struct box){right, stage.y + 292, stage.w - right + stage.x, 0}, d);
     double top = stage.y + 394;
     draw_drift(&v->element, look,
