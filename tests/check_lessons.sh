@@ -68,6 +68,35 @@ tests/readme.sh build $file >new makes its outputs anew"
 done <"$folder/rows"
 [ -z "$missing" ] || skipped "lessons$missing" 'not written yet'
 
+# The instructor's weeks and ways name every lesson in order, and their minutes are the sums.
+# minutes_of "NN ...": of these lessons, or with the rows of the labs' table of these labs
+minutes_of() { for n in $1; do grep "^$n," "$folder/rows" | sed 's/.*,//'; done | awk '{ n += $1 } END { print n + 0 }'; }
+lab_minutes_of() {
+    for n in $1; do sed -n "s/^| $n |.*| \([0-9]*\) | [0-9]* |$/\1/p" lessons/INSTRUCTOR.md; done |
+        awk '{ n += $1 } END { print n + 0 }'
+}
+weeks=$(sed -n 's/^| [123]: [^|]* | \([0-9 ]*\) | \([0-9]*\) | \([0-9 ]*\) | \([0-9]*\) |$/\1|\2|\3|\4/p' lessons/INSTRUCTOR.md)
+same 'three weeks: every lesson, in order' "$(printf '%s\n' "$weeks" | cut -d'|' -f1 | xargs)" \
+    "$(cut -d, -f1 "$folder/rows" | xargs)"
+same 'and every lab' "$(printf '%s\n' "$weeks" | cut -d'|' -f3 | xargs)" \
+    "$("$build/flashulp" lab | awk '/^ [0-9][0-9] / { print $1 }' | xargs)"
+for week in 1 2 3; do
+    row=$(printf '%s\n' "$weeks" | sed -n ${week}p)
+    same "week $week: the minutes are the sums" "$(printf '%s' "$row" | cut -d'|' -f2) $(printf '%s' "$row" | cut -d'|' -f4)" \
+        "$(minutes_of "$(printf '%s' "$row" | cut -d'|' -f1)") $(lab_minutes_of "$(printf '%s' "$row" | cut -d'|' -f3)")"
+done
+tr '\n' ' ' <lessons/INSTRUCTOR.md | grep -oE '\([0-9 ]+, [0-9]+ minutes\)' | tr -d '()' >"$folder/ways"
+same 'two shorter ways' "$(wc -l <"$folder/ways" | tr -d ' ')" 2
+while IFS=, read -r numbers minutes; do
+    same "the way $numbers" "$minutes" " $(minutes_of "$numbers") minutes"
+done <"$folder/ways"
+routes=$("$build/flashulp" lesson)
+for way in e d; do # the last three columns: e d m
+    matches "route $way of flashulp lesson is one of them" "^$(printf '%s\n' "$routes" |
+        awk -v w=$way '/^ [0-9][0-9] / && $(NF - (w == "e" ? 2 : 1)) == w { print $1 }' | xargs)," \
+        "$(cat "$folder/ways")"
+done
+
 first=lessons/00-numbers/README.md
 sane() { faults_of "$1" 00 'Numbers that are not real numbers' 25; }
 # noticed NAME PATTERN SED
