@@ -13,24 +13,27 @@
 #include "tests/view_case.h"
 #include "visualize/control.h"
 
-static const char *const views[] = {"fa2-4",
-                                    "fa2-4 --policy gpu-bf16",
-                                    "--scene decode",
-                                    "h200-b200 --scene decode --device A100,H200",
-                                    "--scene tiles",
-                                    "--do ones --shape 1,1,1,512,512,64",
-                                    "--scene machine",
-                                    "--scene divergence",
-    "--scene divergence --live page=sites",
-    "--scene divergence --live page=map",
+static const char *const views[] = {
+    "fa2-4",
+    "fa2-4 --policy gpu-bf16",
+    "--scene decode",
+    "h200-b200 --scene decode --device A100,H200",
+    "--scene tiles",
+    "--scene divergence --shape 1,1,1,9,40,8 --generate gaussian",
+    "--scene divergence --shape 1,4,1,1,200,128 --generate gaussian "
+    "--dtype bf16 --live page=sites",
+    "--scene divergence --shape 1,4,1,1,200,128 --generate gaussian "
+    "--dtype bf16 --live page=map",
+    "--do ones --shape 1,1,1,512,512,64",
+    "--scene machine",
     "--scene warps",
-                                    "--scene warps --warps 8",
-                                    "lanes.trace"};
+    "--scene warps --warps 8",
+    "lanes.trace"};
 enum { VIEWS = sizeof views / sizeof views[0] };
 
 static void opened(struct view_case *c, const char *words)
 {
-    char all[160];
+    char all[200];
     struct message why;
     snprintf(all, sizeof all, "%s --theme projector", words);
     if (!case_open(c, all, &why))

@@ -36,7 +36,7 @@ static bool begin_page(struct divergence_view *v, struct message *why)
 
 static int moments_of(const struct divergence_view *v)
 {
-    return v->page == DIVERGENCE_SITES ? divergence_rows(v).count
+    return v->page == DIVERGENCE_SITES ? v->rows.count
            : v->page == DIVERGENCE_MAP ? MAP_STEPS
                                        : v->element.story.moments;
 }
@@ -139,7 +139,8 @@ static bool divergence_change(const struct scene *scene, int n, int direction, d
 }
 
 /* The tabs on top: with three pages, the one before and the next are the keys' steps. */
-static void draw_tabs(const struct divergence_view *v, struct box stage, struct drawing *d)
+static void draw_tabs(const struct divergence_view *v, struct box stage, bool large,
+                      struct drawing *d)
 {
     static const char *const names[DIVERGENCE_PAGES] = {
         "1 where it is off", "2 which rounding moved it", "3 the map of the runs"};
@@ -157,7 +158,7 @@ static void draw_tabs(const struct divergence_view *v, struct box stage, struct 
         x += wide + 4;
     }
     draw_text(d, FACE_SANS, 11, ALIGN_LEFT, INK_QUIET, x + 10, stage.y + 16,
-              "keys [ and ] turn the page");
+              large ? "keys [ and ]" : "keys [ and ] turn the page");
 }
 
 static void divergence_draw(const struct scene *scene, const struct look *look, struct box stage,
@@ -165,8 +166,8 @@ static void divergence_draw(const struct scene *scene, const struct look *look, 
 {
     struct divergence_view *v = scene->story;
     divergence_choose(v, look->pinned);
-    if (!v->core->recorded && !look->large) {
-        draw_tabs(v, stage, d);
+    if (!v->core->recorded) {
+        draw_tabs(v, stage, look->large, d);
         stage.y += 30;
         stage.h -= 30;
     }

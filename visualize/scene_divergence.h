@@ -32,12 +32,21 @@ struct divergence_core {
     struct audited audited;
 };
 
+/* Rows of page SITES, in the order of computing. */
+enum { SITE_ROWS_MOST = 12, ROW_OTHERS = -1, ROW_REST = -2, ROW_TOTAL = -3 };
+struct site_rows {
+    int count, row[SITE_ROWS_MOST]; /* a site, or ROW_... */
+};
+
 struct divergence_view {
     struct divergence_core *core;
     enum divergence_page page;
-    bool before;                 /* the map is of the values before OUT */
-    int chosen;                  /* output */
+    bool before; /* the map is of the values before OUT */
+    /* The output that is told, and of it: */
+    int chosen;
     struct softmax_view element; /* its row; the lane's trace is the core's */
+    struct site_rows rows;
+    double mean[MAP_MOST][SITE_ROWS_MOST]; /* size of what a row moved, over all outputs */
 };
 
 /* From a scenario, or a recorded run, which it takes over; one user.  NULL with a sentence. */
@@ -62,19 +71,12 @@ void divergence_mark(const struct audited *a, int run, double x, double y, doubl
 /* FlashInfer's name stands for two kernels. */
 const char *divergence_family(const struct audited_run *run);
 
-/* Rows of page SITES, in the order of computing. */
-enum { SITE_ROWS_MOST = 12, ROW_OTHERS = -1, ROW_REST = -2, ROW_TOTAL = -3 };
-struct site_rows {
-    int count, row[SITE_ROWS_MOST]; /* a site, or ROW_... */
-};
-struct site_rows divergence_rows(const struct divergence_view *v);
 const char *divergence_row_name(int row);
 /* What a row moved output i by, in ulps; NaN: not known. */
 double divergence_moved(const struct divergence_view *v, const struct site_rows *rows, int run,
                         int row, int64_t i);
-/* Mean of its size over all outputs. */
-double divergence_mean(const struct divergence_view *v, const struct site_rows *rows, int run,
-                       int row);
+/* Fills v->rows and v->mean, where there is an audit. */
+void divergence_tell_sites(struct divergence_view *v);
 
 /* Steps of page MAP. */
 enum map_step { MAP_RUNS, MAP_CENTRE, MAP_EXACT, MAP_GPUS, MAP_BACKENDS, MAP_STEPS };

@@ -119,6 +119,8 @@ bool divergence_tell(struct divergence_view *v, int output, struct message *why)
     if (!lane_tell(&s->lane[0], c->trace, &s->place, false, why))
         return false;
     softmax_pair(s);
+    if (c->audited_is)
+        divergence_tell_sites(v);
     return true;
 }
 

@@ -59,9 +59,11 @@ static void draw_axes(const struct divergence_view *v, const struct plane *p, st
                   fabs(t) < p->step / 2 ? 0 : t);
     }
     draw_text(d, FACE_SANS, 11, ALIGN_LEFT, INK_QUIET, b.x, b.y - 8,
-              large ? "second direction (roundoffs 2^-%d)"
+              large ? "roundoffs 2^-%d sum |weight value|, rms, both ways"
                     : "second direction, upwards (roundoffs 2^-%d sum |weight value|, rms)",
               format_info(v->core->format)->precision);
+    if (large)
+        return;
     draw_text(d, FACE_SANS, 11, ALIGN_RIGHT, INK_QUIET, b.x + b.w, b.y + b.h + 31,
               "first direction from the centre (the same unit)");
     draw_text(d, FACE_SANS, 11, ALIGN_LEFT, INK_QUIET, b.x, b.y + b.h + 48,
@@ -222,26 +224,23 @@ static struct words short_words(double x)
 }
 
 static double draw_runs(const struct divergence_view *v, double x, double right, double y,
-                        bool large, struct drawing *d)
+                        struct drawing *d)
 {
     const struct audited *a = &v->core->audited;
     const struct map *m = divergence_map(v);
     draw_text(d, FACE_SANS, 10.5, ALIGN_LEFT, INK_QUIET, x, y, "run");
-    draw_text(d, FACE_SANS, 10.5, ALIGN_RIGHT, INK_QUIET, right - 76, y,
-              large ? "from centre" : "from the centre");
+    draw_text(d, FACE_SANS, 10.5, ALIGN_RIGHT, INK_QUIET, right - 76, y, "from the centre");
     draw_text(d, FACE_SANS, 10.5, ALIGN_RIGHT, INK_QUIET, right, y, "from exact");
     for (int n = 0; n < a->runs; n++) {
         y += 17;
         divergence_mark(a, n, x, y, 11.5, d);
         draw_fitted(d, n == m->nearest ? FACE_BOLD : FACE_SANS, 11.5, ALIGN_LEFT, INK_TEXT, x + 28,
-                    y, right - x - (large ? 148 : 200), a->run[n].name);
+                    y, right - x - 200, a->run[n].name);
         draw_text(d, FACE_MONO, 11, ALIGN_RIGHT, INK_TEXT, right - 76, y, "%s",
                   short_words(m->to_centre[n]).text);
         draw_text(d, FACE_MONO, 11, ALIGN_RIGHT, INK_TEXT, right, y, "%s",
                   short_words(m->to_exact[n]).text);
     }
-    if (large)
-        return y;
     draw_text(d, FACE_SANS, 10.5, ALIGN_LEFT, INK_QUIET, x, y + 17,
               "bold: nearest to the centre; near it is not near exact");
     return y + 17;
@@ -276,8 +275,35 @@ static double draw_distances(const struct divergence_view *v, double x, double r
     return y;
 }
 
+/* Double type: the plane, and the runs by name. */
+static void draw_large(const struct divergence_view *v, const struct look *look, struct box stage,
+                       struct drawing *d)
+{
+    const struct audited *a = &v->core->audited;
+    const struct map *m = divergence_map(v);
+    struct box b = {stage.x + 40, stage.y + 20, 300, stage.h - 20 - 22};
+    struct plane p = plane_of(m, b);
+    double x = stage.x + 356, right = stage.x + stage.w, y = stage.y + 12;
+    draw_axes(v, &p, b, true, d);
+    draw_triangles(v, &p, look->time, d);
+    draw_points(v, &p, b, look->time, d);
+    draw_text(d, FACE_SANS, 10.5, ALIGN_RIGHT, INK_QUIET, right, y, "from exact");
+    for (int n = 0; n < a->runs && n < 11; n++) {
+        y += 15.5;
+        divergence_mark(a, n, x, y, 11.5, d);
+        draw_fitted(d, FACE_SANS, 11.5, ALIGN_LEFT, INK_TEXT, x + 28, y, right - x - 76,
+                    a->run[n].name);
+        draw_text(d, FACE_MONO, 11, ALIGN_RIGHT, INK_TEXT, right, y, "%s",
+                  short_words(m->to_exact[n]).text);
+    }
+    draw_text(d, FACE_SANS, 10.5, ALIGN_LEFT, INK_QUIET, x, y + 20,
+              "coloured: one backend over the GPUs");
+    draw_text(d, FACE_SANS, 10.5, ALIGN_LEFT, INK_QUIET, x, y + 36,
+              "grey: one GPU over the backends");
+}
+
 static void draw_map_legend(const struct divergence_view *v, double x, double right, double y,
-                            bool large, struct drawing *d)
+                            struct drawing *d)
 {
     const struct audited *a = &v->core->audited;
     draw_line(d, x, y - 4, x + 20, y - 4, INK_RUN_D, 2.5);
@@ -286,8 +312,6 @@ static void draw_map_legend(const struct divergence_view *v, double x, double ri
     draw_line(d, x, y + 13, x + 20, y + 13, INK_QUIET, 0.8);
     draw_text(d, FACE_SANS, 11, ALIGN_LEFT, INK_TEXT, x + 28, y + 17,
               "grey triangle: one GPU over the backends");
-    if (large)
-        return;
     draw_text(d, FACE_SANS, 11, ALIGN_LEFT, INK_QUIET, x, y + 34,
               "colour and marker: the backend; letter: the run");
     if (a->left_out > 0) {
@@ -309,17 +333,17 @@ void divergence_draw_map(const struct divergence_view *v, const struct look *loo
                                            : "One run alone makes no map; --runs names others.");
         return;
     }
-    double list = look->large ? 292 : 372, right = stage.x + stage.w, x = right - list;
-    struct box b = {stage.x + 50, stage.y + 24, stage.w - 70 - list, stage.h - 24 - 60};
-    struct plane p = plane_of(m, b);
-    draw_axes(v, &p, b, look->large, d);
-    draw_triangles(v, &p, look->time, d);
-    draw_points(v, &p, b, look->time, d);
-    double y = draw_runs(v, x, right, stage.y + 14, look->large, d);
     if (look->large) {
-        draw_map_legend(v, x, right, y + 20, true, d);
+        draw_large(v, look, stage, d);
         return;
     }
+    struct box b = {stage.x + 50, stage.y + 24, stage.w - 50 - 392, stage.h - 24 - 60};
+    struct plane p = plane_of(m, b);
+    double x = stage.x + stage.w - 372, right = stage.x + stage.w;
+    draw_axes(v, &p, b, false, d);
+    draw_triangles(v, &p, look->time, d);
+    draw_points(v, &p, b, look->time, d);
+    double y = draw_runs(v, x, right, stage.y + 14, d);
     y = draw_distances(v, x, right, y + 22, d);
-    draw_map_legend(v, x, right, y + 24, false, d);
+    draw_map_legend(v, x, right, y + 24, d);
 }

@@ -11,8 +11,14 @@
 
 /* ulp, and of the heaviest site: what is less is among the others. */
 static const double LEAST = 0.0005, SHARE = 0.002;
-enum { SHOWN_LARGE = 5 }; /* runs, in double type */
-enum { SITES_NAMED = 5, LABELS = 128, ROW_HIGH = 25, MEAN_HIGH = 19 };
+enum {
+    SITES_NAMED = 5,
+    LABELS = 128,
+    LABELS_LARGE = 96,
+    ROW_HIGH = 25,
+    ROW_LARGE = 17,
+    MEAN_HIGH = 19
+};
 
 static double mean_of(const double *x, int64_t count)
 {
@@ -41,7 +47,7 @@ static double weight_of(const struct divergence_view *v, int site)
     return most;
 }
 
-struct site_rows divergence_rows(const struct divergence_view *v)
+static struct site_rows choose_rows(const struct divergence_view *v)
 {
     struct site_rows rows = {.count = 0};
     double weight[SITE_OUT];
@@ -98,7 +104,7 @@ double divergence_moved(const struct divergence_view *v, const struct site_rows 
     return sum;
 }
 
-double divergence_mean(const struct divergence_view *v, const struct site_rows *rows, int run,
+static double mean_row(const struct divergence_view *v, const struct site_rows *rows, int run,
                        int row)
 {
     double sum = 0;
@@ -113,10 +119,19 @@ double divergence_mean(const struct divergence_view *v, const struct site_rows *
     return known > 0 ? sum / (double)known : NAN;
 }
 
+void divergence_tell_sites(struct divergence_view *v)
+{
+    v->rows = choose_rows(v);
+    for (int n = 0; n < v->core->audited.runs; n++)
+        for (int k = 0; k < v->rows.count; k++)
+            v->mean[n][k] = mean_row(v, &v->rows, n, v->rows.row[k]);
+}
+
 /* Where the columns stand, and how far their bars reach. */
 struct columns {
-    int runs; /* shown */
     double x, wide, reach, mean_reach;
+    double row; /* height */
+    bool large;
     double boundary; /* the rounding boundary nearest the exact value, in ulps from it */
 };
 
@@ -127,7 +142,7 @@ static void widen(const struct divergence_view *v, const struct site_rows *rows,
         double at = 0;
         for (int k = 0; k < rows->count; k++) {
             double moved = i >= 0 ? divergence_moved(v, rows, n, rows->row[k], i) : NAN;
-            double mean = divergence_mean(v, rows, n, rows->row[k]);
+            double mean = v->mean[n][k];
             at = rows->row[k] == ROW_TOTAL ? moved : at + moved;
             if (isfinite(at))
                 c->reach = fmax(c->reach, fabs(at));
@@ -143,9 +158,12 @@ static struct columns columns_of(const struct divergence_view *v, const struct s
                                  int64_t i, bool large, struct box stage)
 {
     const struct audited *a = &v->core->audited;
-    struct columns c = {.runs = a->runs, .x = stage.x + LABELS, .boundary = NAN};
-    c.runs = large && c.runs > SHOWN_LARGE ? SHOWN_LARGE : c.runs;
-    c.wide = fmin(130, (stage.w - LABELS) / c.runs);
+    double labels = large ? LABELS_LARGE : LABELS;
+    struct columns c = {.x = stage.x + labels,
+                        .row = large ? ROW_LARGE : ROW_HIGH,
+                        .large = large,
+                        .boundary = NAN};
+    c.wide = fmin(130, (stage.w - labels) / a->runs);
     widen(v, rows, i, &c);
     enum format f = a->run[a->own].format;
     if (i >= 0 && isfinite(a->exact[i][0]) && f != FORMAT_EXACT) {
@@ -166,10 +184,12 @@ static void draw_heads(const struct divergence_view *v, const struct columns *c,
                        struct drawing *d)
 {
     const struct audited *a = &v->core->audited;
-    for (int n = 0; n < c->runs; n++) {
+    for (int n = 0; n < a->runs; n++) {
         double x = c->x + c->wide * n;
         char name[64];
         divergence_mark(a, n, x + c->wide / 2 - 12, y, 12, d);
+        if (c->large)
+            continue;
         snprintf(name, sizeof name, "%.31s", a->run[n].kernel);
         draw_fitted(d, FACE_SANS, 10.5, ALIGN_CENTRE, INK_TEXT, x + c->wide / 2, y + 15,
                     c->wide - 8, name);
@@ -191,10 +211,11 @@ static void draw_bar(const struct columns *c, int n, int row, double from, doubl
     draw_rect(d, (struct box){left, y, fmax(1, right - left), 8},
               row == ROW_TOTAL ? INK_TEXT : style.ink, INK_NONE);
     struct words w = drift_words(moved);
-    const char *text = w.text;
-    double middle = c->x + c->wide * (n + 0.5), half = font_width(FACE_MONO, 10, text) / 2 + 2;
+    double middle = c->x + c->wide * (n + 0.5), half = font_width(FACE_MONO, 10, w.text) / 2 + 2;
+    if (c->large && row != ROW_TOTAL)
+        return;
     draw_rect(d, (struct box){middle - half, y + 9, 2 * half, 12}, INK_PAPER, INK_NONE);
-    draw_fitted(d, FACE_MONO, 10, ALIGN_CENTRE, INK_TEXT, middle, y + 18, c->wide - 6, text);
+    draw_fitted(d, FACE_MONO, 10, ALIGN_CENTRE, INK_TEXT, middle, y + 18, c->wide - 6, w.text);
 }
 
 static void draw_run_bars(const struct divergence_view *v, const struct site_rows *rows,
@@ -202,7 +223,7 @@ static void draw_run_bars(const struct divergence_view *v, const struct site_row
                           struct drawing *d)
 {
     const struct audited *a = &v->core->audited;
-    double at = 0, middle = c->x + c->wide * (n + 0.5), high = ROW_HIGH * rows->count;
+    double at = 0, middle = c->x + c->wide * (n + 0.5), high = c->row * rows->count;
     draw_line(d, middle, y - 3, middle, y + high - 8, INK_RULE, 1);
     if (fabs(c->boundary) <= c->reach)
         draw_line(d, column_x(c, n, c->boundary), y - 3, column_x(c, n, c->boundary), y + high - 8,
@@ -216,7 +237,7 @@ static void draw_run_bars(const struct divergence_view *v, const struct site_row
         double share = fmin(1, time - k);
         bool total = rows->row[k] == ROW_TOTAL;
         draw_bar(c, n, rows->row[k], total ? 0 : at, moved * share, divergence_style(a, n),
-                 y + ROW_HIGH * k, d);
+                 y + c->row * k, d);
         at += moved;
     }
 }
@@ -230,7 +251,7 @@ static void draw_names(const struct site_rows *rows, const struct divergence_vie
         bool bold = row == ROW_TOTAL;
         draw_text(d, bold ? FACE_BOLD : FACE_SANS, 11, ALIGN_LEFT, INK_TEXT, x, y + step * k,
                   "%s%s", divergence_row_name(row), bold && means ? ", the error" : "");
-        if (row >= 0 && row == SITE_OUT)
+        if (row == SITE_OUT && step != ROW_LARGE)
             draw_text(d, FACE_SANS, 10, ALIGN_RIGHT, INK_QUIET, x + LABELS - 10, y + step * k, "%s",
                       format_info(c->format)->name);
     }
@@ -238,7 +259,7 @@ static void draw_names(const struct site_rows *rows, const struct divergence_vie
 
 /* Ends of a column's scale, under the first one, and the unit. */
 static void draw_scale(const struct divergence_view *v, const struct columns *c, double y,
-                       bool large, struct drawing *d)
+                       struct drawing *d)
 {
     double left = column_x(c, 0, -c->reach), right = column_x(c, 0, c->reach);
     char words[200];
@@ -247,18 +268,16 @@ static void draw_scale(const struct divergence_view *v, const struct columns *c,
         double x = column_x(c, 0, k * c->reach);
         draw_line(d, x, y - 3, x, y + 3, INK_QUIET, 1);
     }
-    bool red = fabs(c->boundary) <= c->reach;
-    if (large)
-        snprintf(words, sizeof words, "-%.3g to +%.3g ulp of %s%s", c->reach, c->reach,
-                 format_info(v->core->format)->name, red ? "; red: OUT rounds the other way" : "");
-    else
-        snprintf(words, sizeof words,
-                 "each column from -%.3g to +%.3g ulp of %s, the exact value in its "
-                 "middle%s",
-                 c->reach, c->reach, format_info(v->core->format)->name,
-                 red ? "; red line: where the last rounding changes to the next number" : "");
+    snprintf(words, sizeof words,
+             c->large
+                 ? "-%.3g to +%.3g ulp of %s, exact in the middle%s"
+                 : "each column from -%.3g to +%.3g ulp of %s, the exact value in its middle%s",
+             c->reach, c->reach, format_info(v->core->format)->name,
+             !(fabs(c->boundary) <= c->reach) ? ""
+             : c->large                       ? "; red: a rounding boundary"
+                        : "; red line: where the last rounding changes to the next number");
     draw_fitted(d, FACE_SANS, 11, ALIGN_LEFT, INK_QUIET, right + 12, y + 4,
-                c->runs * c->wide + c->x - right - 14, words);
+                v->core->audited.runs * c->wide + c->x - right - 14, words);
 }
 
 static void draw_means(const struct divergence_view *v, const struct site_rows *rows,
@@ -271,7 +290,7 @@ static void draw_means(const struct divergence_view *v, const struct site_rows *
     draw_names(rows, v, x, y + 22, MEAN_HIGH, true, d);
     for (int n = 0; n < a->runs; n++)
         for (int k = 0; k < rows->count; k++) {
-            double mean = divergence_mean(v, rows, n, rows->row[k]);
+            double mean = v->mean[n][k];
             double left = c->x + c->wide * n + 3, top = y + 22 + MEAN_HIGH * k;
             if (isnan(mean) || mean == 0)
                 continue;
@@ -282,47 +301,49 @@ static void draw_means(const struct divergence_view *v, const struct site_rows *
         }
 }
 
-/* In double type: the bars of the first runs; K names another output. */
-static void draw_large(const struct divergence_view *v, const struct site_rows *rows,
-                       const struct columns *c, int64_t i, double time, struct box stage,
-                       struct drawing *d)
+/* Families by marker, since there is no room for every run's name. */
+static void draw_families(const struct divergence_view *v, double x, double y, struct drawing *d)
 {
-    double y = stage.y + 30;
-    if (v->core->audited.runs > c->runs)
-        draw_text(d, FACE_SANS, 11, ALIGN_RIGHT, INK_QUIET, stage.x + stage.w, stage.y + 14,
-                  "%d of %d runs", c->runs, v->core->audited.runs);
-    draw_heads(v, c, y, d);
-    y += 40;
-    draw_names(rows, v, stage.x, y + 8, ROW_HIGH, false, d);
-    for (int n = 0; n < c->runs; n++)
-        draw_run_bars(v, rows, c, n, i, time, y, d);
-    draw_scale(v, c, y + ROW_HIGH * rows->count + 4, true, d);
+    const struct audited *a = &v->core->audited;
+    for (int n = 0; n < a->runs; n++) {
+        int first = 0;
+        const char *name = divergence_family(&a->run[n]);
+        while (strcmp(divergence_family(&a->run[first]), name) != 0)
+            first++;
+        if (first < n)
+            continue;
+        draw_mark(d, divergence_style(a, n).mark, x + 5, y - 4, 9, divergence_style(a, n).ink);
+        draw_text(d, FACE_SANS, 10.5, ALIGN_LEFT, INK_TEXT, x + 14, y, "%s", name);
+        x += 30 + font_width(FACE_SANS, 10.5, name);
+    }
 }
 
 void divergence_draw_sites(const struct divergence_view *v, const struct look *look,
                            struct box stage, struct drawing *d)
 {
-    struct site_rows rows = divergence_rows(v);
+    const struct site_rows rows = v->rows;
     int64_t i = divergence_audited(v, v->chosen);
-    struct columns c = columns_of(v, &rows, i, look->large, stage);
+    bool large = look->large;
+    struct columns c = columns_of(v, &rows, i, large, stage);
     double y = stage.y + 14;
     draw_text(d, FACE_BOLD, 12, ALIGN_LEFT, INK_TEXT, stage.x, y,
-              "%s: from the exact value to what is stored", divergence_name(v, v->chosen).text);
-    if (look->large) {
-        draw_large(v, &rows, &c, i, look->time, stage, d);
-        return;
-    }
+              large ? "%s: exact to stored" : "%s: from the exact value to what is stored",
+              divergence_name(v, v->chosen).text);
     struct box heat = {stage.x + stage.w - 190, stage.y + 10, 186, 24};
-    draw_text(d, FACE_SANS, 10.5, ALIGN_RIGHT, INK_QUIET, heat.x - 54, y,
-              "darker: off by more; click another, or K");
+    if (!large)
+        draw_text(d, FACE_SANS, 10.5, ALIGN_RIGHT, INK_QUIET, heat.x - 54, y,
+                  "darker: off by more; click another, or K");
     divergence_draw_heat(v, heat, d);
-    y += 38;
+    if (large)
+        draw_families(v, stage.x, y + 17, d);
+    y += large ? 34 : 38;
     draw_heads(v, &c, y, d);
-    y += 42;
-    draw_names(&rows, v, stage.x, y + 8, ROW_HIGH, false, d);
+    y += large ? 10 : 42;
+    draw_names(&rows, v, stage.x, y + 8, c.row, false, d);
     for (int n = 0; n < v->core->audited.runs; n++)
         draw_run_bars(v, &rows, &c, n, i, look->time, y, d);
-    y += ROW_HIGH * rows.count + 2;
-    draw_scale(v, &c, y, false, d);
-    draw_means(v, &rows, &c, stage.x, y + 26, d);
+    y += c.row * rows.count + (large ? 16 : 2);
+    draw_scale(v, &c, y, d);
+    if (!large)
+        draw_means(v, &rows, &c, stage.x, y + 26, d);
 }

@@ -58,7 +58,8 @@ void divergence_draw_heat(const struct divergence_view *v, struct box b, struct 
     draw_rect(d, at, INK_NONE, INK_ALARM)->size = 2;
 }
 
-static void draw_shades(const struct divergence_core *c, double x, double y, struct drawing *d)
+static void draw_shades(const struct divergence_core *c, double x, double y, bool large,
+                        struct drawing *d)
 {
     unsigned char levels[HEAT_LEVELS];
     for (int n = 0; n < HEAT_LEVELS; n++)
@@ -68,12 +69,17 @@ static void draw_shades(const struct divergence_core *c, double x, double y, str
     draw_text(d, FACE_SANS, 10.5, ALIGN_LEFT, INK_QUIET, x, y + 25, "0");
     draw_text(d, FACE_SANS, 10.5, ALIGN_RIGHT, INK_QUIET, x + 180, y + 25, "off by %.3g ulp of %s",
               top_of(c), format_info(c->format)->name);
-    draw_rect(d, (struct box){x + 200, y - 1, 13, 13}, INK_NONE, INK_ALARM)->size = 2;
-    draw_text(d, FACE_SANS, 11, ALIGN_LEFT, INK_TEXT, x + 220, y + 10, "the one that is told");
+    double told = large ? x : x + 200;
+    y += large ? 34 : 0;
+    draw_rect(d, (struct box){told, y - 1, 13, 13}, INK_NONE, INK_ALARM)->size = 2;
+    draw_text(d, FACE_SANS, 11, ALIGN_LEFT, INK_TEXT, told + 20, y + 10, "the one that is told");
 }
 
 /* Cells of the tree: four rows of three places. */
-enum { CELL_WIDE = 116, CELL_HIGH = 36, STEP_WIDE = 129, STEP_HIGH = 66 };
+enum { CELL_WIDE = 116, STEP_WIDE = 129 };
+static const struct tree_size {
+    double cell, step;                  /* heights */
+} tree_sizes[2] = {{36, 66}, {34, 56}}; /* the second: in double type */
 struct node {
     const char *symbol, *made;
     int col, row;
@@ -149,13 +155,13 @@ static void fill_nodes(const struct softmax_story *s, const struct instant *now,
         nodes[NODE_S].held = (struct held){.is = true, .value = x, .exact = {NAN, 0}};
 }
 
-static void draw_node(const struct divergence_core *c, const struct node *n, double x, double y,
-                      struct drawing *d)
+static void draw_node(const struct divergence_core *c, const struct node *n,
+                      const struct tree_size *size, double x, double y, struct drawing *d)
 {
     const struct held *h = &n->held;
     struct words value = number_words(h->value);
     struct words drift = drift_words(h->is ? drift_in(c->format, h->value, h->exact) : 0);
-    struct value_cell cell = {.box = {x, y, CELL_WIDE, CELL_HIGH},
+    struct value_cell cell = {.box = {x, y, CELL_WIDE, size->cell},
                               .symbol = n->symbol,
                               .value = h->is ? value.text : "",
                               .note = h->is && !isnan(h->exact[0]) ? drift.text : "",
@@ -163,34 +169,34 @@ static void draw_node(const struct divergence_core *c, const struct node *n, dou
                                       : h->is ? INK_CELL
                                               : INK_WAITING,
                               .line = h->is ? INK_QUIET : INK_RULE,
-                              .type = 13};
+                              .type = size->cell < 36 ? 11 : 13};
     draw_cell(d, &cell);
-    draw_fitted(d, FACE_SANS, 10.5, ALIGN_LEFT, INK_QUIET, x, y + CELL_HIGH + 12,
+    draw_fitted(d, FACE_SANS, 10.5, ALIGN_LEFT, INK_QUIET, x, y + size->cell + 11,
                 n->row >= 2 && n->col == 0 ? 2 * STEP_WIDE - 6 : STEP_WIDE - 6, n->made);
 }
 
-static void draw_tree(const struct divergence_view *v, const struct instant *now, double x,
-                      double y, double width, struct drawing *d)
+static void draw_tree(const struct divergence_view *v, const struct instant *now, bool large,
+                      double x, double y, struct drawing *d)
 {
     struct node nodes[NODES];
     char p[64], score[64];
+    const struct tree_size *size = &tree_sizes[large];
     fill_nodes(&v->element.story, now, nodes, p, score, sizeof p);
-    char title[120];
-    snprintf(title, sizeof title,
-             "the numbers that make it, now; small figures: off by so many ulp of %s",
-             format_info(v->core->format)->name);
-    draw_fitted(d, FACE_SANS, 11, ALIGN_LEFT, INK_QUIET, x, y - 8, width, title);
+    draw_text(d, FACE_SANS, 11, ALIGN_LEFT, INK_QUIET, x, y - 8,
+              large ? "the numbers that make it; small: off by ulp of %s"
+                    : "the numbers that make it, now; small figures: off by so many ulp of %s",
+              format_info(v->core->format)->name);
     for (int n = 0; n < EDGES; n++) {
         const struct node *from = &nodes[edges[n].from], *to = &nodes[edges[n].to];
         double side = to->col < from->col ? CELL_WIDE : to->col > from->col ? 0 : CELL_WIDE / 2.0;
         bool level = to->col != from->col && from->row - to->row == 1;
-        draw_arrow(d, x + STEP_WIDE * from->col + CELL_WIDE / 2.0, y + STEP_HIGH * from->row,
+        draw_arrow(d, x + STEP_WIDE * from->col + CELL_WIDE / 2.0, y + size->step * from->row,
                    x + STEP_WIDE * to->col + (level ? side : CELL_WIDE / 2.0),
-                   y + STEP_HIGH * to->row + CELL_HIGH + 15, INK_QUIET, 1);
+                   y + size->step * to->row + size->cell + 14, INK_QUIET, 1);
     }
     for (int n = 0; n < NODES; n++)
-        draw_node(v->core, &nodes[n], x + STEP_WIDE * nodes[n].col, y + STEP_HIGH * nodes[n].row,
-                  d);
+        draw_node(v->core, &nodes[n], size, x + STEP_WIDE * nodes[n].col,
+                  y + size->step * nodes[n].row, d);
 }
 
 /* "1 01110011 0010000": sign, exponent, fraction. */
@@ -231,22 +237,24 @@ static void draw_neighbours(const struct divergence_view *v, struct box b, struc
               drift_words(c->drift[v->chosen]).text, format_info(c->format)->name);
 }
 
-/* In double type: the map, smaller, and the tree. */
+/* Double type: the map, the tree, and the number itself. */
 static void draw_large(const struct divergence_view *v, const struct instant *now, struct box stage,
                        struct drawing *d)
 {
     const struct divergence_core *c = v->core;
-    struct box map = {stage.x + 48, stage.y + 22, 164, 120};
-    double right = stage.x + stage.w - 2 * STEP_WIDE - CELL_WIDE;
-    char words[160];
+    struct box map = {stage.x + 44, stage.y + 34, 180, 84};
+    char line[160];
+    draw_text(d, FACE_SANS, 11, ALIGN_LEFT, INK_QUIET, stage.x, map.y - 22,
+              "size of each output's error; K: next");
     divergence_draw_heat(v, map, d);
-    draw_text(d, FACE_SANS, 11, ALIGN_LEFT, INK_QUIET, stage.x, map.y + map.h + 18,
-              "darker: off by more; K: the next");
-    snprintf(words, sizeof words, "%s is off by %s ulp of %s", divergence_name(v, v->chosen).text,
-             drift_words(c->drift[v->chosen]).text, format_info(c->format)->name);
-    draw_words(d, FACE_BOLD, 12, INK_ALARM,
-               (struct box){stage.x, map.y + map.h + 44, right - 16 - stage.x, 0}, 16, 3, words);
-    draw_tree(v, now, right, stage.y + 14, stage.x + stage.w - right, d);
+    draw_shades(c, map.x, map.y + map.h + 10, true, d);
+    draw_tree(v, now, true, stage.x + 242, stage.y + 12, d);
+    snprintf(line, sizeof line, "%s = %s", divergence_name(v, v->chosen).text,
+             number_words(c->stored[v->chosen]).text);
+    draw_fitted(d, FACE_BOLD, 11, ALIGN_LEFT, INK_TEXT, stage.x, stage.y + 200, 230, line);
+    snprintf(line, sizeof line, "exact %s, off by %s ulp",
+             number_words(c->exact[v->chosen][0]).text, drift_words(c->drift[v->chosen]).text);
+    draw_fitted(d, FACE_SANS, 11, ALIGN_LEFT, INK_ALARM, stage.x, stage.y + 218, 230, line);
 }
 
 void divergence_draw_where(const struct divergence_view *v, const struct look *look,
@@ -262,8 +270,8 @@ void divergence_draw_where(const struct divergence_view *v, const struct look *l
     draw_text(d, FACE_SANS, 11, ALIGN_LEFT, INK_QUIET, map.x, map.y - 24,
               "size of each output's error; click one, or K: the next worst");
     divergence_draw_heat(v, map, d);
-    draw_shades(v->core, map.x, map.y + map.h + 12, d);
-    draw_tree(v, &now, right, stage.y + 20, stage.x + stage.w - right, d);
+    draw_shades(v->core, map.x, map.y + map.h + 12, false, d);
+    draw_tree(v, &now, false, right, stage.y + 20, d);
     draw_neighbours(v, (struct box){right, stage.y + 292, stage.w - right + stage.x, 0}, d);
     double top = stage.y + 394;
     draw_drift(&v->element, look,

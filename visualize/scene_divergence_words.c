@@ -107,7 +107,7 @@ unsigned divergence_marks(const struct scene *scene, int moment)
 static void sites_words(const struct divergence_view *v, int moment, struct moment_words *w)
 {
     const struct audited *a = &v->core->audited;
-    struct site_rows rows = divergence_rows(v);
+    const struct site_rows rows = v->rows;
     int64_t i = divergence_audited(v, v->chosen);
     int row = rows.row[moment < rows.count ? moment : rows.count - 1];
     snprintf(w->step, sizeof w->step, "%s", divergence_row_name(row));
@@ -195,7 +195,7 @@ static void describe_where(const struct divergence_view *v, double time, char **
 static void describe_sites(const struct divergence_view *v, double time, char **text)
 {
     const struct audited *a = &v->core->audited;
-    struct site_rows rows = divergence_rows(v);
+    const struct site_rows rows = v->rows;
     int64_t i = divergence_audited(v, v->chosen);
     text_append(text,
                 "%s: what each rounding moved it by, in ulps of %s; in brackets the mean of "
@@ -210,7 +210,7 @@ static void describe_sites(const struct divergence_view *v, double time, char **
             if (isnan(moved))
                 continue;
             text_append(text, "%s %s %s (%.3g)", any ? "," : "", divergence_row_name(rows.row[k]),
-                        drift_words(moved).text, divergence_mean(v, &rows, n, rows.row[k]));
+                        drift_words(moved).text, v->mean[n][k]);
             any = true;
         }
         text_append(text, "%s%s%s\n",
