@@ -67,7 +67,8 @@ void draw_axis_up(struct drawing *d, const struct axis *s, double x, double righ
         draw_text(d, FACE_SANS, 10.5, ALIGN_RIGHT, INK_QUIET, x - 6, y + 4, "%s", text);
     }
     draw_line(d, x, s->from, x, s->to, INK_QUIET, 1);
-    draw_text(d, FACE_SANS, 11, ALIGN_LEFT, INK_QUIET, x, s->to - 9, "%s", title);
+    if (title[0] != 0)
+        draw_text(d, FACE_SANS, 11, ALIGN_LEFT, INK_QUIET, x, s->to - 9, "%s", title);
 }
 
 void draw_axis_across(struct drawing *d, const struct axis *s, double y, double step,

@@ -99,50 +99,6 @@ static void draw_strips(const struct decode_view *v, const struct look *look, st
     draw_text(d, FACE_SANS, 11, ALIGN_LEFT, INK_TEXT, tokens.from + 216, y + 24, "waiting");
 }
 
-/* What stands in a chart's title while its numbers are of other groups than the strips'. */
-const char *decode_title(const struct decode_view *v, const char *title)
-{
-    return v->ahead.is ? "being recomputed; these are still the numbers of the groups before"
-                       : title;
-}
-
-/* What the groups that are done left, over the middle of their tokens. */
-static void draw_records(const struct decode_view *v, const struct look *look, struct box b,
-                         struct drawing *d)
-{
-    const struct decode_story *s = &v->story;
-    struct axis up = {INFINITY, -INFINITY, b.y + b.h, b.y};
-    for (int n = 0; n < s->lanes; n++)
-        for (int g = 0; g < s->lane[n].groups - 1; g++) /* the last may have few tokens */
-            if (isfinite(s->lane[n].group[g].O)) {
-                up.low = fmin(up.low, s->lane[n].group[g].O);
-                up.high = fmax(up.high, s->lane[n].group[g].O);
-            }
-    double step = axis_round(&up, 3);
-    char title[96];
-    snprintf(title, sizeof title,
-             "what each group leaves: column %d of its output (a mark at the edge lies outside)",
-             s->place.dim);
-    draw_axis_up(d, &up, b.x, b.x + b.w, step, decode_title(v, title));
-    if (s->exact[0] >= up.low && s->exact[0] <= up.high) {
-        double y = axis_at(&up, s->exact[0]);
-        draw_line(d, b.x, y, b.x + b.w, y, INK_EXACT, 1);
-        draw_run(d, -1, b.x + b.w - 26, y - 4, 11);
-    }
-    for (int n = 0; n < s->lanes; n++) {
-        const struct decode_lane *l = &s->lane[n];
-        struct run_style style = run_style(n);
-        for (int g = 0; g < l->groups && g + 1 <= look->time; g++) {
-            double x = b.x + b.w * (g + 0.5) / l->groups;
-            d->what = 1 << 19 | g << 3 | n;
-            if (isfinite(l->group[g].O))
-                draw_mark(d, style.mark, x, fmin(b.y + b.h, fmax(b.y, axis_at(&up, l->group[g].O))),
-                          l->groups > 120 ? 4 : 7, style.ink);
-        }
-    }
-    d->what = 0;
-}
-
 void decode_draw(const struct scene *scene, const struct look *look, struct box stage,
                  struct drawing *d)
 {
@@ -154,9 +110,10 @@ void decode_draw(const struct scene *scene, const struct look *look, struct box 
         return;
     }
     double y = stage.y + 16 + LANE_HEIGHT * v->story.lanes + 58;
-    draw_records(v, look, (struct box){stage.x + STRIP_LEFT, y, stage.w - STRIP_LEFT - 4, 104}, d);
-    y += 134;
-    draw_number_line(v, look, (struct box){stage.x + 30, y, stage.w - 60, 118}, d);
+    decode_draw_records(v, look,
+                        (struct box){stage.x + STRIP_LEFT, y, stage.w - STRIP_LEFT - 4, 104}, d);
     y += 150;
+    draw_number_line(v, look, (struct box){stage.x + 30, y, stage.w - 60, 118}, d);
+    y += 144;
     draw_rounding_map(v, (struct box){stage.x, y, stage.w, stage.y + stage.h - y}, d);
 }

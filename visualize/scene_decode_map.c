@@ -93,8 +93,8 @@ void draw_number_line(const struct decode_view *v, const struct look *look, stru
         snprintf(text + strlen(text), sizeof text - strlen(text), "   %c %s (%s ulp)",
                  run_style(n).letter, number_words(s->lane[n].stored).text,
                  drift_words(drift_in(s->out, s->lane[n].stored, s->exact)).text);
-    draw_fitted(d, FACE_BOLD, 12, ALIGN_LEFT, INK_TEXT, b.x, y + (look->large ? 51 : 54),
-                b.w, text);
+    draw_fitted(d, FACE_BOLD, 12, ALIGN_LEFT, INK_TEXT, b.x, y + (look->large ? 51 : 54), b.w,
+                text);
 }
 
 static const struct {

@@ -16,6 +16,7 @@
 #include "visualize/scene_parts.h"
 
 enum { PANES = 2, SLICES = 240, STEPS = 60, SM_MOST = 512, PER_SM_MOST = 4 };
+enum { ODD = 10, EVEN = 4 }; /* shades of waves */
 
 struct pane {
     enum plan_kernel kernel;
@@ -211,7 +212,7 @@ static void draw_machine_pane(const struct machine_view *v, int n, const struct 
     char words[240];
     for (int i = 0; i < sms * SLICES; i++) {
         double share = i % SLICES < shown ? p->held[i] / v->per_sm : 0;
-        levels[i] = (unsigned char)(share > 0 ? 2 + fmin(1, share) * (p->wave[i] ? 6 : 10) : 0);
+        levels[i] = (unsigned char)(share > 0 ? (p->wave[i] ? EVEN : ODD) + 2 * fmin(1, share) : 0);
     }
     pane_words(v, p, words, sizeof words);
     if (look->large) {
@@ -235,9 +236,9 @@ static void draw_machine_pane(const struct machine_view *v, int n, const struct 
 static void draw_shades(const struct machine_view *v, double x, double y, bool large,
                         struct drawing *d)
 {
-    static const unsigned char levels[3] = {0, 12, 8};
+    static const unsigned char levels[3] = {0, ODD + 2, EVEN + 2};
     static const char *const names[3] = {"no block", "blocks of an odd wave",
-                                         "of an even one (lighter: fewer slots held)"};
+                                         "of an even one (a shade lighter: fewer slots held)"};
     for (int n = 0; n < 3; n++) {
         struct box b = {x, y - 11, 18, 13};
         draw_heat(d, b, 1, 1, &levels[n]);

@@ -200,8 +200,8 @@ static void draw_flows(const struct softmax_view *v, const struct softmax_places
 }
 
 static void draw_lane(const struct softmax_view *v, const struct softmax_places *p,
-                      const struct instant *now, int lane, double left, double width,
-                      bool large, struct drawing *d)
+                      const struct instant *now, int lane, double left, double width, bool large,
+                      struct drawing *d)
 {
     const struct softmax_story *s = &v->story;
     bool exact = lane == s->lanes;
@@ -209,8 +209,7 @@ static void draw_lane(const struct softmax_view *v, const struct softmax_places 
     double top = p->lane_top + p->lane_height * lane;
     draw_line(d, left, top - 4, left + width, top - 4, INK_RULE, 1);
     draw_run(d, exact ? -1 : lane, left, top + 15, 15);
-    draw_fitted(d, FACE_BOLD, 13, ALIGN_LEFT, INK_TEXT, left, top + 35,
-                large ? 56 : 78,
+    draw_fitted(d, FACE_BOLD, 13, ALIGN_LEFT, INK_TEXT, left, top + 35, large ? 56 : 78,
                 exact ? "exact" : s->lane[lane].name);
     bool waits = !exact && now->last[lane] < 0 && now->done[0] + now->done[1] > 0;
     if ((waits || lane == 0) && !large)

@@ -136,11 +136,12 @@ static void tiles_words(const struct scene *scene, int moment, struct moment_wor
     snprintf(w->equation, sizeof w->equation, "%s",
              backward ? "P, dP, dS; dV_j, dK_j, dQ_i += ..." : "S = Q_i K_j^T, P, O~_i += P V_j");
     snprintf(w->meaning, sizeof w->meaning, "%s",
-             backward ? "A, forward, has one thread block for each query tile. B, backward, has one "
-                        "for each key tile: it keeps dK and dV; dQ is added up across blocks."
-                      : "A has one thread block for the head: it takes a key tile and goes through "
-                        "all query tiles. B has one for each query tile: all work at once, keys "
-                        "last to first.");
+             backward
+                 ? "A, forward, has one thread block for each query tile. B, backward, has one "
+                   "for each key tile: it keeps dK and dV; dQ is added up across blocks."
+                 : "A has one thread block for the head: it takes a key tile and goes through "
+                   "all query tiles. B has one for each query tile: all work at once, keys "
+                   "last to first.");
     snprintf(w->numbers, sizeof w->numbers, "A: %d of %d cells\nB: %d of %d cells%s", a.done, a.of,
              b.done, b.of, b.done == b.of ? ", done" : "");
 }
@@ -251,11 +252,10 @@ static void tiles_draw(const struct scene *scene, const struct look *look, struc
     double above = look->large ? 78 : 74, below = look->large ? 36 : 110;
     draw_tiles_legend(stage, stage.y + (look->large ? 10 : 14), look->large, d);
     for (int pane = 0; pane < PANES; pane++)
-        draw_pane(
-            v, pane, look,
-            (struct box){stage.x + pane * (wide + gap), stage.y + above, wide,
-                         stage.h - above - below},
-            d);
+        draw_pane(v, pane, look,
+                  (struct box){stage.x + pane * (wide + gap), stage.y + above, wide,
+                               stage.h - above - below},
+                  d);
 }
 
 static bool tiles_inspect(const struct scene *scene, int what, int time, struct inspection *i)
