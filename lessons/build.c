@@ -5,9 +5,8 @@
    refused. */
 #define _DEFAULT_SOURCE
 #define _XOPEN_SOURCE 700 /* nftw */
-#include "lessons/grade.h"
+#include "lessons/build.h"
 
-#include <ctype.h>
 #include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,19 +19,7 @@
 
 enum { LARGEST_FILE = 1 << 20, LARGEST_TEXT = 64 << 20 };
 
-static bool refuse_file(struct built *b, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-static bool refuse_file(struct built *b, const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(b->sentence, sizeof b->sentence, format, arguments);
-    va_end(arguments);
-    b->ok = false;
-    return false;
-}
-
-static const char *source_name(const struct built *b)
+const char *build_source(const struct built *b)
 {
     return b->cuda ? "lab.cu" : "lab.c";
 }
@@ -121,7 +108,7 @@ static void first_error(const struct lab *lab, struct built *b, const struct pro
     const char *error = strstr(p->said, "error: "), *name;
     if ((name = strstr(p->said, "undefined reference to `")) != NULL) {
         struct quoted word = quoted(name + 24, strcspn(name + 24, "'"));
-        refuse_file(
+        build_refuse(
             b, "%s is used or asked for, and defined nowhere; the lab's functions are %s %s %s",
             word.text, lab->steps[0], lab->steps[1] != NULL ? lab->steps[1] : "",
             lab->steps[2] != NULL ? lab->steps[2] : "");
@@ -129,130 +116,20 @@ static void first_error(const struct lab *lab, struct built *b, const struct pro
     }
     if ((name = strstr(p->said, "multiple definition of `")) != NULL) {
         struct quoted word = quoted(name + 24, strcspn(name + 24, "'"));
-        refuse_file(b, "%s is the grader's own; a lab file does not define it", word.text);
+        build_refuse(b, "%s is the grader's own; a lab file does not define it", word.text);
         return;
     }
     if (p->ending != ENDING_EXIT || error == NULL) {
-        refuse_file(b, "the compiler %s", process_ending(p).text);
+        build_refuse(b, "the compiler %s", process_ending(p).text);
         return;
     }
     const char *line = error;
     while (line > p->said && line[-1] != '\n')
         line--;
-    const char *number = strstr(line, source_name(b));
-    refuse_file(b, "line %d: %.*s",
-                number != NULL && number < error ? atoi(number + strlen(source_name(b)) + 1) : 0,
-                (int)strcspn(error + 7, "\n"), error + 7);
-}
-
-/* --- what the preprocessor's output shows --- */
-
-static bool is_system(const char *path)
-{
-    static const char *const folders[] = {"/usr/include/",       "/usr/lib/",       "/usr/lib64/",
-                                          "/usr/local/include/", "/usr/local/lib/", "/opt/"};
-    for (size_t i = 0; i < sizeof folders / sizeof folders[0]; i++)
-        if (strncmp(path, folders[i], strlen(folders[i])) == 0)
-            return strstr(path, "/../") == NULL;
-    return path[0] == '<';
-}
-
-/* `# 12 "name" 1 3`: a line marker.  Flag 1: a file is entered, 2: returned to. */
-struct marker {
-    int line;
-    char name[512];
-    bool enters, returns;
-};
-static bool read_marker(const char *text, struct marker *m)
-{
-    char *end;
-    if (text[0] != '#' || text[1] != ' ' || !isdigit((unsigned char)text[2]))
-        return false;
-    m->line = (int)strtol(text + 2, &end, 10);
-    const char *from = strchr(end, '"'), *to = from != NULL ? strchr(from + 1, '"') : NULL;
-    if (to == NULL || to > strchr(text, '\n') || to - from >= (long)sizeof m->name)
-        return false;
-    snprintf(m->name, sizeof m->name, "%.*s", (int)(to - from - 1), from + 1);
-    m->enters = to[1] == ' ' && to[2] == '1';
-    m->returns = to[1] == ' ' && to[2] == '2';
-    return true;
-}
-
-/* lab.h, in CUDA also the emulator's headers. */
-static bool is_ours(const struct built *b, const char *name)
-{
-    name += strncmp(name, "./", 2) == 0 ? 2 : 0;
-    return strcmp(name, "lab.h") == 0 ||
-           (b->cuda && (strcmp(name, "lab.cuh") == 0 || strstr(name, "/gpu/emulator/") != NULL));
-}
-
-/* The word `asm` outside of strings and comments of one line. */
-static bool has_assembly(const char *line)
-{
-    char string = 0;
-    for (const char *at = line; *at != '\n' && *at != 0; at++) {
-        if (string != 0) {
-            at += *at == '\\' && at[1] != 0 && at[1] != '\n';
-            string = *at == string ? 0 : string;
-            continue;
-        }
-        if (*at == '"' || *at == '\'') {
-            string = *at;
-            continue;
-        }
-        size_t word = strspn(at, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789");
-        if ((word == 3 && strncmp(at, "asm", 3) == 0) ||
-            (word == 5 && strncmp(at, "__asm", 5) == 0) ||
-            (word == 7 && strncmp(at, "__asm__", 7) == 0))
-            return true;
-        at += word > 0 ? word - 1 : 0;
-    }
-    return false;
-}
-
-/* The next marker decides where we are: the student's own text, lab.h, or the C library. */
-static bool enter(struct built *b, const struct marker *m, int line, bool *own, int *begun)
-{
-    bool file = strcmp(m->name, source_name(b)) == 0, ours = is_ours(b, m->name);
-    if (*begun < 2) { /* the compiler's own names come first */
-        *begun = m->name[0] == '<' ? 1 : *begun == 1 && file ? 2 : *begun;
-        *own = *begun == 2;
-        return true;
-    }
-    if (m->enters && *own && !ours && !is_system(m->name))
-        return refuse_file(b,
-                           "line %d includes %.200s; lab.h and the C library's headers are right",
-                           line, m->name);
-    if (!m->enters && !m->returns && *own && !file)
-        return refuse_file(
-            b, "line %d: a #line directive hides where the text comes from; leave it out", line);
-    *own = file;
-    return true;
-}
-
-static bool look_through(struct built *b, const char *text)
-{
-    bool own = false;
-    int line = 0, begun = 0;
-    for (const char *at = text; *at != 0;) {
-        struct marker m;
-        if (read_marker(at, &m)) {
-            if (!enter(b, &m, line, &own, &begun))
-                return false;
-            line = own ? m.line : line;
-        } else {
-            if (own && has_assembly(at))
-                return refuse_file(b, "line %d: inline assembly is not taken; plain C is right",
-                                   line);
-            if (own && at[0] == '#' && strstr(at, "embed") != NULL &&
-                strstr(at, "embed") < at + strcspn(at, "\n"))
-                return refuse_file(b, "line %d: #embed is not taken", line);
-            line += own;
-        }
-        at += strcspn(at, "\n");
-        at += *at == '\n';
-    }
-    return true;
+    const char *number = strstr(line, build_source(b));
+    build_refuse(b, "line %d: %.*s",
+                 number != NULL && number < error ? atoi(number + strlen(build_source(b)) + 1) : 0,
+                 (int)strcspn(error + 7, "\n"), error + 7);
 }
 
 static bool read_preprocessed(struct built *b, struct message *why)
@@ -264,9 +141,9 @@ static bool read_preprocessed(struct built *b, struct message *why)
     if (!file_read(path, LARGEST_TEXT, &text, &size, why))
         return false;
     if (strlen((char *)text) != size)
-        refuse_file(b, "the file holds a zero byte; it is no C text");
+        build_refuse(b, "the file holds a zero byte; it is no C text");
     else
-        look_through(b, (char *)text);
+        build_inspect(b, (char *)text);
     free(text);
     return true;
 }
@@ -376,16 +253,16 @@ static bool write_source(const struct lab *lab, int threads, const struct built 
 {
     char *launches = NULL;
     if (!b->cuda)
-        return write_in(b, source_name(b), text, size, why);
+        return write_in(b, build_source(b), text, size, why);
     if (strstr((const char *)text, "emulator_") != NULL)
-        return write_in(b, source_name(b), "#error emulator_ names are the grader's", 39, why);
+        return write_in(b, build_source(b), "#error emulator_ names are the grader's", 39, why);
     text_append(&launches, "%.*s\n", (int)size, (const char *)text);
     for (int i = 0; i < MAX_STEPS && lab->steps[i] != NULL; i++)
         text_append(&launches,
                     "extern \"C\" void launch_%s(struct state *s) { LAUNCH(%s, s->rows, "
                     "%d, 0, s); }\n",
                     lab->steps[i], lab->steps[i], threads);
-    bool ok = write_in(b, source_name(b), launches, strlen(launches), why);
+    bool ok = write_in(b, build_source(b), launches, strlen(launches), why);
     free(launches);
     return ok;
 }

@@ -217,7 +217,9 @@ static bool start(struct grading *g)
                             .print_bytes = a->output * 1000ll,
                             .address_space = true,
                             .stranger = true,
-                            .talks = true};
+                            .talks = true,
+                            .confined = true,
+                            .starts = g->built->cuda}; /* reports look lines up */
     char *argv[] = {"./lab", NULL};
     g->running = process_start(&g->process, &limits, argv, &why);
     if (!g->running)

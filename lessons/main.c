@@ -151,6 +151,7 @@ int main(int argc, char **argv)
     const struct command_info *info = command_info(COMMAND_LAB);
     int status = 0;
     signal(SIGPIPE, SIG_IGN);
+    process_conceal();
     if (argc > 1 && strcmp(argv[1], "worksheet") == 0)
         return worksheet_main(argc - 2, argv + 2);
     if (argc < 2 || strcmp(argv[1], "lab") != 0) {

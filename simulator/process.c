@@ -40,6 +40,13 @@ int process_stranger_user(void)
     return stranger;
 }
 
+void process_conceal(void)
+{
+#ifdef __linux__
+    prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+#endif
+}
+
 static void limit(int which, int64_t most)
 {
     struct rlimit r;
@@ -136,6 +143,8 @@ static void become(const struct limits *l, char *const *argv, int printed, int i
     if (chdir(l->folder) != 0)
         _exit(126);
     apply_limits(l);
+    if (l->confined)
+        process_confine(l->starts);
     execvp(argv[0], argv);
     fprintf(stderr, "%s: %s\n", argv[0], strerror(errno));
     _exit(127);
@@ -326,6 +335,8 @@ struct ending_text process_ending(const struct process *p)
                    {SIGABRT, "SIGABRT, abort or a failed assert"},
                    {SIGILL, "SIGILL, no instruction of this processor"},
                    {SIGXFSZ, "SIGXFSZ, a file larger than allowed"},
+                   {SIGSYS, "SIGSYS, a call that is not allowed: files to write, processes, "
+                            "sockets"},
                    {SIGKILL, "SIGKILL"}};
     for (size_t i = 0; i < sizeof signals / sizeof signals[0]; i++)
         if (signals[i].number == p->code)

@@ -26,6 +26,8 @@ struct limits {
     bool stranger;       /* run by root: as process_stranger(), with a bound on the number of
                             processes */
     bool talks;          /* descriptors 3 and 4 are open */
+    bool confined;       /* see process_confine.c */
+    bool starts;         /* even so it may start processes */
 };
 
 enum ending {
@@ -69,6 +71,11 @@ struct ending_text process_ending(const struct process *p);
    different ones. */
 void process_stranger(int n);
 int process_stranger_user(void);
+/* Nobody's program, run as the same user, may look into this process or stop it under a debugger. */
+void process_conceal(void);
+/* Holds this process, and what it becomes, to the list of process_confine.c, as far as the kernel
+   can; `starts`: starting processes is allowed. */
+void process_confine(bool starts);
 double process_clock(void); /* seconds, monotonic */
 
 #endif

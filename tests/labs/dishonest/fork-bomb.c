@@ -1,4 +1,4 @@
-/* lab 07: begin was still running after 1 s */
+/* lab 07: begin was still running after 1 s\|begin crashed (SIGSYS */
 #include "lab.h"
 #include <unistd.h>
 void begin(struct state *s)
