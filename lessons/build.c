@@ -127,9 +127,12 @@ static void first_error(const struct lab *lab, struct built *b, const struct pro
     while (line > p->said && line[-1] != '\n')
         line--;
     const char *number = strstr(line, build_source(b));
-    build_refuse(b, "line %d: %.*s",
-                 number != NULL && number < error ? atoi(number + strlen(build_source(b)) + 1) : 0,
-                 (int)strcspn(error + 7, "\n"), error + 7);
+    int said = (int)strcspn(error + 7, "\n");
+    if (number != NULL && number < error)
+        build_refuse(b, "line %d: %.*s", atoi(number + strlen(build_source(b)) + 1), said,
+                     error + 7);
+    else
+        build_refuse(b, "the compiler says: %.*s", said, error + 7);
 }
 
 static bool read_preprocessed(struct built *b, struct message *why)
@@ -156,23 +159,30 @@ static void append_steps(char **to, const struct lab *lab)
     text_append(to, "'");
 }
 
-/* The folder above lessons/, where the emulator's headers are, and that of its library. */
+/* The folder above lessons/, where the emulator's headers are, and that of its library: beside the
+   program where it is built, lib/ where it is installed. */
 static bool emulator_places(char **root, char **library, struct message *why)
 {
-    char folder[4096];
+    static const char *const places[] = {"", "/../lib"};
+    static const char header[] = "/gpu/emulator/prims_emu.h";
+    char folder[4096], path[4200];
     *library = NULL;
     *root = shipped_file(SHIPPED_LESSONS, "../gpu/emulator/prims_emu.h", why);
     program_folder(folder);
-    text_append(library, "%s/libemulator.a", folder);
-    bool ok = *root != NULL && access(*library, R_OK) == 0;
-    if (ok) {
-        (*root)[strlen(*root) - strlen("/gpu/emulator/prims_emu.h")] = 0;
-        (*library)[strlen(*library) - strlen("/libemulator.a")] = 0;
+    for (int i = 0; i < 2 && *library == NULL; i++) {
+        snprintf(path, sizeof path, "%s%s/libemulator.a", folder, places[i]);
+        if (access(path, R_OK) == 0)
+            text_append(library, "%s%s", folder, places[i]);
+    }
+    if (*root != NULL && *library != NULL) {
+        (*root)[strlen(*root) - strlen(header)] = 0;
         return true;
     }
     free(*root);
     free(*library);
-    return refuse(why, "CUDA labs run where the emulator was built: in the source tree, by make");
+    return refuse(why,
+                  "labs in CUDA need the emulator, libemulator.a and its headers: make builds them "
+                  "where a C++ compiler is, make install takes them along");
 }
 
 /* Preprocesses the student's file and reads what came out; what it must not have is the sentence. */

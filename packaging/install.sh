@@ -76,6 +76,19 @@ for file in lessons/*/README.md lessons/*/*.svg lessons/*/lab.c lessons/*/lab.cu
 done
 put 644 LICENSE share/flashulp/LICENSE
 
+# Labs in CUDA are compiled against the emulator: its library, and every header of it that they reach.
+if [ -f "$build/libemulator.a" ] && cxx=${CXX:-c++} && command -v $cxx >/dev/null; then
+    put 644 "$build/libemulator.a" lib/libemulator.a
+    { $cxx -x c++ -std=c++17 -DFLASHULP_EMULATED -DFLASHULP_CHECKED -I. -Ilessons -MM lessons/lab.cuh
+      ${CC:-cc} -std=gnu11 -DEMULATED -DSTEPS= -I. -Ilessons -MM lessons/driver.c; } |
+        tr -s ' \\' '\n\n' | grep -E '^(gpu|simulator|reference)/' | sort -u >"$work/headers"
+    while read -r file; do
+        put 644 "$file" "share/flashulp/$file"
+    done <"$work/headers"
+else
+    skipped="${skipped:+$skipped, }the emulator (lab 20 needs it, and a C++ compiler)"
+fi
+
 made share/man/man1/flashulp.1 "$program" --man
 "$program" --man | sed -n 's/^\.BR flashulp\\-\([a-z]*\) (1)$/\1/p' >"$work/verbs"
 while read -r verb; do

@@ -38,6 +38,14 @@ got=$(cd / && "$folder/link" lesson 0 | sed -n '1p;/^ fp32  /p')
 same 'the installed program reads its lessons to one' "$got" '# 00 Numbers that are not real numbers
  fp32     0x3DCCCCCD          0.1                      -0.200    up'
 
+if [ -f "$build/libemulator.a" ]; then
+    cp lessons/20-cuda/answer.cu "$folder/answer.cu"
+    got=$(cd "$folder" && "$prefix/bin/flashulp" lab 20 answer.cu 2>&1)
+    same 'the installed program grades a lab in CUDA' "$(printf '%s\n' "$got" | grep -c ' ok$')" 7
+fi
+got=$(cd "$folder" && "$prefix/bin/flashulp" lab 12 --stub >stub.c && "$prefix/bin/flashulp" lab 12 stub.c)
+same 'and its own stub, which earns nothing' "$?$(printf '%s\n' "$got" | grep -c ' 0 / 9$')" 11
+
 # --- the library
 symbols=$(nm -D --defined-only "$prefix/lib/libflashulp.so" | awk '{ print $3 }' | sort)
 declared=$(sed -n 's/^[a-z].*[ *]\(flashulp_[a-z_]*\)(.*/\1/p' simulator/flashulp.h | sort)
