@@ -86,7 +86,9 @@ static const struct {
             {"--scene decode", {0, 1, 3, -1}, 1 << 22},
             {"--scene tiles", {0, 1, 2, 3, -1}, 7},
             {"--scene machine", {0, 1, 2, 3, 4, -1}, 0},
-            {"--scene divergence --shape 1,4,1,1,200,128 --generate gaussian --dtype bf16", {0, 1, -1}, 100},
+            {"--scene divergence --shape 1,4,1,1,200,128 --generate gaussian --dtype bf16",
+             {0, 1, -1},
+             100},
             {"--scene warps", {0, -1}, 0}};
 
 static void test_scenes(void **state)
@@ -143,14 +145,15 @@ static void test_refusals(void **state)
 {
     static const char *const refused[][2] = {
         {"--scene machine --live launch-B=fa9",
-         "--live launch-B=fa9: the scene cannot show that; fa2 is what it shows"},
+         "--live launch-B=fa9: fa2 is what the scene shows; another value, or the option of "
+         "that name, is right"},
         {"--scene machine --live blocks-an-SM=9",
-         "--live blocks-an-SM=9: the scene cannot show that; 4 is what it shows"},
+         "--live blocks-an-SM=9: 4 is what the scene shows"},
         {"--scene machine --live speed=9",
          "--live speed=9: NAME=VALUE is right; the scene's names are launch-B, device, batch, "
          "causal, blocks-an-SM"},
         {"--scene machine --live launch-B", "--live launch-B: NAME=VALUE is right"},
-        {"--scene decode --live SMs-of-A=0", "--live SMs-of-A=0: the scene cannot show that"},
+        {"--scene decode --live SMs-of-A=0", "--live SMs-of-A=0: 132 is what the scene shows"},
         {"--pin 0 fa2-4", "--pin 0"},
         {"--zoom 2 fa2-4", "--zoom 2: Z,X,Y with Z from 0.25 to 64 is right"},
         {"--zoom nan,0,0 fa2-4", "--zoom nan,0,0: Z,X,Y"}};

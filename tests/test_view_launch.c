@@ -110,6 +110,44 @@ static void test_parameters(void **state)
     }
 }
 
+/* What is said of a cell, and of an SM, and how it changes in time. */
+static void test_inspection(void **state)
+{
+    static const struct {
+        const char *words;
+        int what, time;
+        const char *name, *first, *second;
+    } rows[] = {{"--scene tiles", 1, 0, "A: query tile 0, key tile 0",
+                 "masked: some pairs are seen", "step 1 of 72"},
+                {"--scene tiles", 1, 1, "A: query tile 0, key tile 0",
+                 "masked: some pairs are seen", "step 1 of 72, done"},
+                {"--scene tiles", 3, 1, "A: query tile 0, key tile 2",
+                 "skipped: the mask leaves no pair", ""},
+                {"--scene tiles", 17, 1, "A: query tile 1, key tile 0", "plain: every pair is seen",
+                 "step 2 of 72"},
+                {"--scene tiles", 128 + 17, 4, "B: query tile 1, key tile 0",
+                 "plain: every pair is seen", "step 4 of 16, done"},
+                {"--scene machine", 1, 30, "A, SM 0",
+                 "works 100 % of the time so far, 100 % in all", "1 block at a time; now works"},
+                {"--scene machine", 33, 30, "A, SM 32", "works 0 % of the time so far, 0 % in all",
+                 "1 block at a time; now idle"},
+                {"--scene machine --live blocks-an-SM=2", 512 + 108, 60, "B, SM 107",
+                 "works 28 % of the time so far, 91 % in all", "2 blocks at a time; now idle"}};
+    (void)state;
+    for (size_t n = 0; n < sizeof rows / sizeof rows[0]; n++) {
+        struct view_case c;
+        struct inspection i;
+        opened(&c, rows[n].words);
+        assert_true(c.scene.kind->inspect(&c.scene, rows[n].what, rows[n].time, &i));
+        assert_true(i.in_words);
+        assert_string_equal(i.name, rows[n].name);
+        assert_string_equal(i.words[0], rows[n].first);
+        assert_string_equal(i.words[1], rows[n].second);
+        assert_false(c.scene.kind->inspect(&c.scene, 0, rows[n].time, &i));
+        case_close(&c);
+    }
+}
+
 static void test_refusals(void **state)
 {
     static const char *const rows[][2] = {
@@ -134,8 +172,8 @@ static void test_refusals(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_words),
-                                       cmocka_unit_test(test_parameters),
-                                       cmocka_unit_test(test_refusals)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_words), cmocka_unit_test(test_parameters),
+        cmocka_unit_test(test_inspection), cmocka_unit_test(test_refusals)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

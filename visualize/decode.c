@@ -16,7 +16,8 @@ bool decode_plan(const struct decode_story *s, const struct scenario *scenario,
     launch.sms = l->sms;
     l->planned = rule != SPLIT_RULE_DECODE;
     if (!l->planned) {
-        l->groups = (int)((s->input.problem.Nk + f.backend->tile - 1) / f.backend->tile);
+        l->tokens = f.backend->tile;
+        l->groups = (int)((s->input.problem.Nk + l->tokens - 1) / l->tokens);
         return true;
     }
     if (!split_plan(rule, NULL, &launch, &l->plan, why))
@@ -141,5 +142,5 @@ int decode_owner(const struct decode_story *s, const struct decode_lane *l, int6
     int64_t length = s->input.problem.Nk;
     if (l->planned)
         return split_owner(&l->plan, length, token);
-    return (int)(token * l->groups / (length > 0 ? length : 1));
+    return (int)(token / l->tokens);
 }

@@ -21,7 +21,8 @@ struct decode_lane {
     char name[48];
     int sms;
     struct split_plan plan;
-    bool planned; /* by the device's rule; else the backend's own groups */
+    bool planned; /* by the device's rule; else groups of so many tokens, on any device: */
+    int64_t tokens;
     int groups;
     struct decode_group *group;
     double before, stored; /* the last rounding */

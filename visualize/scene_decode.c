@@ -161,6 +161,11 @@ static bool decode_open(struct scene *scene, const struct scenario *s, struct tr
     v->scenario = *s;
     v->switches =
         s->value[OPTION_SWITCH] != NULL ? s->value[OPTION_SWITCH] : backend_switches[BACKEND_FA2];
+    char backend[32];
+    if (live_value(s, "backend", backend, sizeof backend))
+        for (int b = 0; b < BACKEND_COUNT; b++)
+            if (strcmp(backend, backend_info((enum backend)b)->name) == 0)
+                v->switches = backend_switches[b];
     bool ok = choose_devices(v, why) && take_problem(&v->story, s, why) && run_lanes(v, why);
     v->scenario.value[OPTION_LIVE] = NULL; /* read; the text is not ours to keep */
     if (!ok) {

@@ -14,6 +14,7 @@ enum { STRIP_LEFT = 150, STRIP_HEIGHT = 22, LANE_HEIGHT = 31 };
 static void draw_piece(struct drawing *d, struct box b, int group, int done, bool current)
 {
     enum ink fill = group < done ? INK_GROUPS : current ? INK_CHANGED : INK_WAITING;
+    b.w -= b.w >= 2 && b.w < 5 ? 0.8 : 0; /* too narrow for borders: apart */
     enum hatch hatch = group < done && group % 2 == 1 ? HATCH_RISING : HATCH_NONE;
     struct shape *s = draw_rect(d, b, fill, b.w >= 5 ? INK_QUIET : INK_NONE);
     if (hatch != HATCH_NONE && b.w >= 4) {
@@ -28,7 +29,7 @@ static void draw_strip(const struct decode_view *v, int n, const struct look *lo
     const struct decode_story *s = &v->story;
     const struct decode_lane *l = decode_strip(v, n);
     int64_t length = s->input.problem.Nk, from = 0;
-    int64_t block = l->planned ? l->plan.block_tokens : length / (l->groups > 0 ? l->groups : 1);
+    int64_t block = l->planned ? l->plan.block_tokens : l->tokens;
     int done = (int)floor(look->time);
     bool busy = look->time > done;
     block = block > 0 ? block : 1;

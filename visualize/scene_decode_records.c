@@ -112,10 +112,14 @@ static void draw_records_title(const struct decode_view *v, const struct look *l
                                struct drawing *d)
 {
     char title[160];
+    enum merge merge = merge_of(v);
+    bool divided = merge != MERGE_MAX_SUM && merge != MERGE_RUNNING;
     bool merging = look->time > v->most_groups;
     bool ascending = v->story.policy.site[SITE_COMBINE_ACC].order.kind == ORDER_SEQ;
     snprintf(title, sizeof title, "%s, column %d (one at the edge lies outside)%s",
-             merging ? "each group's own output" : "output that each group leaves, over its tokens",
+             !divided  ? "O~ / l of what each group leaves"
+             : merging ? "each group's own output"
+                       : "output that each group leaves, over its tokens",
              v->story.place.dim,
              !merging    ? ""
              : ascending ? "; lines: merged so far, from group 1 up"

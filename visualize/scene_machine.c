@@ -224,6 +224,11 @@ static void draw_machine_pane(const struct machine_view *v, int n, const struct 
         draw_fitted(d, FACE_BOLD, 12, ALIGN_LEFT, INK_TEXT, b.x - 48, b.y - 11, b.w + 48, words);
     }
     draw_heat(d, b, SLICES, sms, levels);
+    for (int sm = 0; sm < sms; sm++) { /* where the pointer is */
+        d->what = 1 + n * SM_MOST + sm;
+        draw_rect(d, (struct box){b.x, b.y + b.h * sm / sms, b.w, b.h / sms}, INK_NONE, INK_NONE);
+    }
+    d->what = 0;
     draw_rect(d, b, INK_NONE, INK_QUIET);
     draw_text(d, FACE_SANS, 11, ALIGN_RIGHT, INK_QUIET, b.x - 6, b.y + 10, "SM 0");
     draw_text(d, FACE_SANS, 11, ALIGN_RIGHT, INK_QUIET, b.x - 6, b.y + b.h, "SM %d", sms - 1);
@@ -276,10 +281,31 @@ static void machine_draw(const struct scene *scene, const struct look *look, str
               "time (cells of one SM; both launches on one axis)");
 }
 
+/* What an SM has done, all its slots together. */
 static bool machine_inspect(const struct scene *scene, int what, int time, struct inspection *i)
 {
-    (void)scene, (void)what, (void)time, (void)i;
-    return false;
+    const struct machine_view *v = scene->story;
+    int sms = (int)v->launch.device.figure[QUANTITY_SMS], n = (what - 1) / SM_MOST;
+    int sm = (what - 1) % SM_MOST, slices = time * (SLICES / STEPS);
+    memset(i, 0, sizeof *i);
+    if (what < 1 || n >= PANES || sm >= sms)
+        return false;
+    double busy = 0, all = 0;
+    for (int k = 0; k < SLICES; k++) {
+        double here = fmin(1, (double)v->pane[n].held[(size_t)sm * SLICES + (size_t)k]);
+        all += here;
+        busy += k < slices ? here : 0;
+    }
+    i->in_words = true;
+    snprintf(i->name, sizeof i->name, "%c, SM %d", run_style(n).letter, sm);
+    snprintf(i->words[0], sizeof i->words[0], "works %.0f %% of the time so far, %.0f %% in all",
+             slices > 0 ? 100 * busy / slices : 0,
+             100 * all / (v->pane[n].schedule.span / v->span * SLICES));
+    snprintf(i->words[1], sizeof i->words[1], "%d block%s at a time; now %s", v->per_sm,
+             v->per_sm == 1 ? "" : "s",
+             slices > 0 && v->pane[n].held[(size_t)sm * SLICES + (size_t)slices - 1] > 0 ? "works"
+                                                                                         : "idle");
+    return true;
 }
 
 static const char *const gpus[] = {"A100", "H100-SXM", "H200", "B200", "RTX-PRO-6000", "T4"};

@@ -68,7 +68,9 @@ static bool line_shown(void *with, const char *line, struct message *why)
         if (same_name(p->name, line, named) && line[named] == '=') {
             if (strcmp(p->value, line + named + 1) == 0)
                 return true;
-            return refuse(why, "--live %.60s: the scene cannot show that; %s is what it shows",
+            return refuse(why,
+                          "--live %.60s: %s is what the scene shows; another value, or the option "
+                          "of that name, is right",
                           line, p->value);
         }
         snprintf(names + strlen(names), sizeof names - strlen(names), "%s%s", n > 0 ? ", " : "",

@@ -89,7 +89,7 @@ static void draw_slot(const struct softmax_view *v, const struct softmax_places 
     struct value_cell c = {.box = slot_box(p, top, slot), .symbol = slot_symbol(slot), .type = 13};
     double drift = h.is ? drift_in(v->format, h.value, h.exact) : 0;
     struct words value = number_words(h.value), note = drift_words(drift);
-    bool became = !h.is && slot == SLOT_O_ACC &&
+    bool became = !h.is && !just && slot == SLOT_O_ACC &&
                   softmax_last(s, now->done, exact ? exact_lane(s) : lane, slot).is;
     c.value = h.is ? value.text : became ? "is now O" : "";
     c.note = h.is && !exact ? note.text : "";
@@ -193,10 +193,14 @@ static void draw_flows(const struct softmax_view *v, const struct softmax_places
     if (now->beat[lane] < 0)
         return;
     const struct beat *b = &l->beat[now->beat[lane]];
-    for (int n = 0; n < FLOWS; n++)
-        if (flows[n].step == b->step && (p->count > 0 || flows[n].from < FROM_SCORES) &&
-            (flows[n].to == FROM_WEIGHTS || b->wrote >> flows[n].to & 1))
-            draw_flow(p, l, &flows[n], b->tile, top, now->share, run_style(lane).ink, d);
+    for (int n = 0; n < FLOWS; n++) {
+        const struct flow *f = &flows[n];
+        bool there = f->from >= FROM_SCORES || b->wrote >> f->from & 1 ||
+                     l->state[now->done[lane]].slot[f->from].is;
+        bool writes = f->to == FROM_WEIGHTS || b->wrote >> f->to & 1;
+        if (f->step == b->step && there && writes)
+            draw_flow(p, l, f, b->tile, top, now->share, run_style(lane).ink, d);
+    }
 }
 
 static void draw_lane(const struct softmax_view *v, const struct softmax_places *p,

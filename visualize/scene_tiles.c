@@ -15,7 +15,7 @@
 #include "visualize/launch.h"
 #include "visualize/scene_parts.h"
 
-enum { MOST_CELLS = 4096, PANES = 2 };
+enum { MOST_CELLS = 4096, PANES = 2, NUMBERED_WIDE = 22, NUMBERED_HIGH = 16 };
 
 struct tiles_view {
     struct scenario scenario;
@@ -167,6 +167,23 @@ static void tiles_describe(const struct scene *scene, double time, char **text)
     }
 }
 
+static bool numbered(const struct look *look, double wide, double tall)
+{
+    return wide >= NUMBERED_WIDE && tall >= NUMBERED_HIGH && !look->large;
+}
+
+/* Which step does the cell: the order of a walk, in a still picture too. */
+static void draw_step(int when, struct box b, struct drawing *d)
+{
+    char text[16];
+    snprintf(text, sizeof text, "%d", when);
+    double half = font_width(FACE_SANS, 9.5, text) / 2 + 2;
+    draw_rect(d, (struct box){b.x + b.w / 2 - half, b.y + b.h / 2 - 6, 2 * half, 12}, INK_PAPER,
+              INK_NONE);
+    draw_text(d, FACE_SANS, 9.5, ALIGN_CENTRE, INK_TEXT, b.x + b.w / 2, b.y + b.h / 2 + 3.5, "%s",
+              text);
+}
+
 static void draw_cell_box(const struct tiles_view *v, int pane, int i, int j,
                           const struct look *look, struct box b, struct drawing *d)
 {
@@ -186,6 +203,8 @@ static void draw_cell_box(const struct tiles_view *v, int pane, int i, int j,
         s->hatch = HATCH_RISING;
     if (done && cell == CELL_MASKED)
         s->line = INK_PAPER;
+    if (when > 0 && numbered(look, b.w, b.h))
+        draw_step(when, b, d);
     d->what = 0;
 }
 
@@ -201,7 +220,8 @@ static void draw_pane(const struct tiles_view *v, int pane, const struct look *l
              plan_kernel_owns(v->grid[pane].kernel));
     draw_fitted(d, FACE_BOLD, 13, ALIGN_LEFT, INK_TEXT, b.x + 36, title, b.w - 36, owns);
     draw_text(d, FACE_SANS, 11, ALIGN_LEFT, INK_QUIET, b.x, b.y - (look->large ? 7 : 8),
-              "key tile (%s keys each), from left", grouped(v->launch.tile.Bc).text);
+              "key tile (%s keys each), from left%s", grouped(v->launch.tile.Bc).text,
+              numbered(look, wide, tall) ? "; in a cell: the step that does it" : "");
     for (int i = 0; i < v->rows; i++)
         for (int j = 0; j < v->cols; j++)
             draw_cell_box(v, pane, i, j, look,
@@ -262,15 +282,22 @@ static bool tiles_inspect(const struct scene *scene, int what, int time, struct 
 {
     const struct tiles_view *v = scene->story;
     int n = what - 1, cells = v->rows * v->cols;
-    (void)time;
     memset(i, 0, sizeof *i);
     if (n < 0 || n >= PANES * cells)
         return false;
     int pane = n / cells;
-    snprintf(i->name, sizeof i->name, "%c: query tile %d, key tile %d, step",
-             run_style(pane).letter, n % cells / v->cols, n % v->cols);
-    i->value = v->when[pane][n % cells];
-    i->format = i->ulps = FORMAT_FP32;
+    int when = v->when[pane][n % cells], row = n % cells / v->cols, col = n % v->cols;
+    enum cell cell = grid_cell(&v->grid[pane], row, col);
+    i->in_words = true;
+    snprintf(i->name, sizeof i->name, "%c: query tile %d, key tile %d", run_style(pane).letter, row,
+             col);
+    snprintf(i->words[0], sizeof i->words[0], "%s",
+             cell == CELL_SKIPPED  ? "skipped: the mask leaves no pair"
+             : cell == CELL_MASKED ? "masked: some pairs are seen"
+                                   : "plain: every pair is seen");
+    if (when > 0)
+        snprintf(i->words[1], sizeof i->words[1], "step %d of %d%s", when, v->last[pane],
+                 when <= time ? ", done" : "");
     return true;
 }
 
