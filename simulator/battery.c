@@ -32,8 +32,7 @@ void battery_poison(struct tensor *t, int64_t element)
     memcpy((char *)t->data + (size_t)element * bytes, &bits, bytes);
 }
 
-/* The number there, or BATTERY_POISON. */
-static double given(const struct tensor *t, int64_t b, int64_t h, int64_t r, int64_t d)
+double battery_given(const struct tensor *t, int64_t b, int64_t h, int64_t r, int64_t d)
 {
     int64_t at = b * t->stride[0] + h * t->stride[1] + r * t->stride[2] +
                  (t->rank == 4 ? d * t->stride[3] : 0);
@@ -75,7 +74,7 @@ static bool same_kind(double a, double b)
     return (isnan(a) && isnan(b)) || (isinf(a) && a == b) || (isfinite(a) && isfinite(b));
 }
 
-static bool within(double got, double want, double allowed)
+bool battery_within(double got, double want, double allowed)
 {
     return same_kind(got, want) && (!isfinite(want) || fabs(got - want) <= allowed);
 }
@@ -142,28 +141,32 @@ static void expect(struct outcome *x)
     tensor_free(&v);
 }
 
-/* Does the mistake give these numbers?  Where they are wrong, eight times nearer than the truth. */
+bool battery_like(const double *got, const double *want, const double *allowed, const double *other,
+                  int64_t count, double relative)
+{
+    for (int64_t i = 0; i < count; i++) {
+        double near = allowed[i] + relative * fabs(other[i]);
+        bool wrong = !battery_within(got[i], want[i], allowed[i]);
+        if (wrong && isfinite(got[i]) && isfinite(want[i]))
+            near = fmin(near, fabs(got[i] - want[i]) / 8);
+        if (!battery_within(got[i], other[i], near))
+            return false;
+    }
+    return true;
+}
+
+/* A logarithm that is right is so whatever the mistake has. */
 static bool explains(const struct outcome *x, const struct mistake *m, int tile)
 {
     double relative = format_info(x->in->problem.q.dtype)->precision > 11 ? 0x1p-12 : 0x1p-7;
     mistaken(x->in, m, tile, x->other, x->other_lse);
-    for (int64_t i = 0; i < x->outputs; i++) {
-        double got = x->got[i], other = x->other[i], want = x->want[i];
-        double near = x->allowed[i] + relative * fabs(other);
-        bool wrong = !within(got, want, x->allowed[i]);
-        if (wrong && isfinite(got) && isfinite(want))
-            near = fmin(near, fabs(got - want) / 8);
-        if (!within(got, other, near))
+    if (!battery_like(x->got, x->want, x->allowed, x->other, x->outputs, relative))
+        return false;
+    for (int64_t i = 0; x->got_lse != NULL && i < x->rows; i++)
+        if (!battery_within(x->got_lse[i], x->want_lse[i], x->allowed_lse[i]) &&
+            !battery_like(&x->got_lse[i], &x->want_lse[i], &x->allowed_lse[i], &x->other_lse[i], 1,
+                          relative))
             return false;
-    }
-    for (int64_t i = 0; x->got_lse != NULL && i < x->rows; i++) {
-        double got = x->got_lse[i], want = x->want_lse[i];
-        double near = x->allowed_lse[i] + relative * fabs(x->other_lse[i]);
-        if (isfinite(got) && isfinite(want))
-            near = fmin(near, fabs(got - want) / 8);
-        if (!within(got, want, x->allowed_lse[i]) && !within(got, x->other_lse[i], near))
-            return false;
-    }
     return true;
 }
 
@@ -223,8 +226,8 @@ static void describe(const struct outcome *x, struct battery_verdict *v)
     for (int64_t row = 0; row < x->rows; row++) {
         bool good = true;
         for (int64_t d = 0; d < x->D; d++)
-            good = good && within(x->got[row * x->D + d], x->want[row * x->D + d],
-                                  x->allowed[row * x->D + d]);
+            good = good && battery_within(x->got[row * x->D + d], x->want[row * x->D + d],
+                                          x->allowed[row * x->D + d]);
         good_rows += good;
     }
     if (unwritten > 0)
@@ -272,13 +275,13 @@ static void judge(struct outcome *x, struct battery_verdict *v)
     expect(x);
     v->outputs = x->outputs;
     for (int64_t i = 0; i < x->outputs; i++) {
-        if (within(x->got[i], x->want[i], x->allowed[i]))
+        if (battery_within(x->got[i], x->want[i], x->allowed[i]))
             continue;
         if (v->wrong++ == 0)
             first_wrong(x, i, v);
     }
     for (int64_t row = 0; x->got_lse != NULL && row < x->rows; row++) {
-        if (within(x->got_lse[row], x->want_lse[row], x->allowed_lse[row]))
+        if (battery_within(x->got_lse[row], x->want_lse[row], x->allowed_lse[row]))
             continue;
         if (wrong_lse++ == 0 && v->wrong == 0)
             first_says(v, FORMAT_FP32, x->got_lse[row], x->want_lse[row],
@@ -319,9 +322,9 @@ void battery_judge(const struct battery_input *in, const struct tensor *O, const
     for (int64_t row = 0; row < rows; row++) {
         int64_t b = row / p->Nq / p->Hq, h = row / p->Nq % p->Hq, r = row % p->Nq;
         for (int64_t d = 0; d < p->D; d++)
-            x.got[row * p->D + d] = given(O, b, h, r, d);
+            x.got[row * p->D + d] = battery_given(O, b, h, r, d);
         if (lse != NULL)
-            x.got_lse[row] = given(lse, b, h, r, 0);
+            x.got_lse[row] = battery_given(lse, b, h, r, 0);
     }
     judge(&x, v);
     free(x.want);

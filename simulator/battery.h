@@ -30,6 +30,8 @@ struct battery_input {
     struct tensor q, k, v; /* as the program gets them: rank 4, spare keys included */
     int64_t buffer;        /* keys in k and v */
     double *q_values, *k_values, *v_values;
+    struct tensor dO; /* of the backward pass: drawn, in the files' format */
+    double *dO_values;
 };
 /* The same seed gives the same numbers. */
 bool battery_input(const struct battery_case *c, enum format dtype, int64_t dim, uint64_t seed,
@@ -86,12 +88,21 @@ void battery_poison(struct tensor *t, int64_t element); /* in C order */
    sums with weights rounded to the inputs' format, or equal where that is not finite. */
 struct battery_verdict {
     bool passed;
-    int64_t outputs, wrong;             /* numbers of O, and those of them that are wrong */
-    char first[192];                    /* "O[0,0,1,2] = 3, want 2.5", or empty */
-    const struct mistake_info *mistake; /* that gives what the program gave, or NULL */
-    const struct mistake_info *other;   /* another one that does, too, or NULL */
-    char sentence[320];                 /* what it looks like, or where it is wrong */
+    int64_t outputs, wrong;                /* numbers of O, and those of them that are wrong */
+    char first[192];                       /* "O[0,0,1,2] = 3, want 2.5", or empty */
+    const struct mistake_info *mistake;    /* that gives what the program gave, or NULL */
+    const struct mistake_info *other;      /* another one that does, too, or NULL */
+    const char *gradient, *other_gradient; /* the same of gradients, by name */
+    char sentence[320];                    /* what it looks like, or where it is wrong */
 };
+/* The number there, or BATTERY_POISON. */
+double battery_given(const struct tensor *t, int64_t b, int64_t h, int64_t r, int64_t d);
+/* Of the same kind (NaN, an infinity, finite), and if finite not farther than that. */
+bool battery_within(double got, double want, double allowed);
+/* Is what is wrong in `got` as in `other`?  Where it is wrong, eight times nearer than the truth. */
+bool battery_like(const double *got, const double *want, const double *allowed, const double *other,
+                  int64_t count, double relative);
+
 /* O and lse (rank 3; NULL: not given) have the right shape. */
 void battery_judge(const struct battery_input *in, const struct tensor *O, const struct tensor *lse,
                    struct battery_verdict *v);

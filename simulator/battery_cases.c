@@ -160,6 +160,11 @@ bool battery_input(const struct battery_case *row, enum format dtype, int64_t di
     struct tensor q = view(&in->q, c.Nq), k = view(&in->k, c.Nk), v = view(&in->v, c.Nk);
     if (!problem_new(&in->problem, &q, &k, &v, &o, why))
         return false;
+    uint64_t other = ~seed; /* what was drawn before stays as it is */
+    if (!tensor_new(&in->dO, dtype, 4, (int64_t[]){c.B, c.Hq, c.Nq, D}, why))
+        return false;
+    fill_with(&in->dO, 1, false, &other);
+    in->dO_values = values_of(&in->dO);
     in->q_values = values_of(&in->q);
     in->k_values = values_of(&in->k);
     in->v_values = values_of(&in->v);
@@ -175,5 +180,7 @@ void battery_input_free(struct battery_input *in)
     free(in->q_values);
     free(in->k_values);
     free(in->v_values);
+    tensor_free(&in->dO);
+    free(in->dO_values);
     *in = (struct battery_input){0};
 }

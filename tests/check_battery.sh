@@ -29,6 +29,7 @@ refused() {
     same "refused: battery $*" "$? $got" "2 $want"
 }
 
+back="--q {q} --k {k} --v {v} --do {do} --dq {dq} --dk {dk} --dv {dv} --force"
 few=one-key,one-query,tail-65,square,gqa,batch,secret-1
 for dtype in fp32 bf16 fp16; do
     says 0 ' 0 failed' "$program run $io --lse {lse} $masks" --dtype $dtype --seed 7 \
@@ -56,6 +57,22 @@ says 1 'failed' "tail /dev/zero; : {q} {k} {v} {o}" --case one-key --memory 64 -
 says 0 ' 1 passed' "$program run $io; (setsid sleep 61.7 &) >/dev/null 2>&1" --case one-key
 same 'what it left running is gone' "$(ps -ef | grep -c '[s]leep 61.7')" 0
 says 0 ' 1 passed, 0 failed, 0 not tested' "$program run $io" --case one-key
+# The backward pass.
+small=one-key,gqa,batch,equal,causal-wide,causal-tall,window,no-keys,no-queries,tail-5
+for dtype in fp32 bf16; do
+    says 0 ' 10 passed, 0 failed' "$program run $back --dtype $dtype {causal?--causal} --window {window}" \
+        --dtype $dtype --seed 7 --case $small
+done
+says 0 ' 7 passed, 0 failed' "$program run $back; $program run $io" --seed 7 --case $few
+says 1 'dQ, dK and dV still hold the NaN they were given' "$program run $io; : {do} {dq} {dk} {dv}" --case gqa
+says 1 'dk.npy has shape (1, 4, 3, 64); (1, 2, 5, 64) is right' "cp {do} {dq}; cp {do} {dk}; : {q} {k} {v} {dv}" --case gqa
+says 1 'its input do.npy was changed' "$program run $back; cp {q} {do}" --case gqa
+says 1 'the causal mask is ignored in the backward pass' "$program run $back; : {causal}" --case causal-wide --seed 3
+says 0 ' 0 failed, 1 not tested' "$program run $back; : {length}" --case padding,gqa
+refused '--command has {do} and no {dq}; a backward pass is asked for by all of {do} {dq} {dk} {dv}' \
+    --command './theirs {q} {k} {v} {do}'
+refused '--command has {dv} and no {do}; a backward pass is asked for by all of {do} {dq} {dk} {dv}' \
+    --command './theirs {q} {k} {v} {o} {dv}'
 says 2 'the command cannot be run: exited with status 127: .*nothing' './nothing {q} {k} {v} {o}' \
     --case one-key
 refused "no program is named; --command './theirs {q} {k} {v} {o}' is right"

@@ -7,6 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "simulator/battery_gradient.h"
 #include "simulator/cli/battery.h"
 #include "simulator/cli/cli.h"
 #include "simulator/scenario_parts.h"
@@ -124,6 +125,9 @@ static void add_json(struct json *list, const struct battery_case *c, const char
     json_string(j, "first", run->verdict.first);
     json_string(j, "mistake", run->verdict.mistake != NULL ? run->verdict.mistake->name : "");
     json_string(j, "or_mistake", run->verdict.other != NULL ? run->verdict.other->name : "");
+    json_string(j, "gradient_mistake", run->verdict.gradient != NULL ? run->verdict.gradient : "");
+    json_string(j, "or_gradient_mistake",
+                run->verdict.other_gradient != NULL ? run->verdict.other_gradient : "");
     json_whole(j, "outputs", run->verdict.outputs);
     json_whole(j, "wrong", run->verdict.wrong);
     struct json *shape = json_list(j, "shape");
@@ -177,8 +181,12 @@ static bool run_case(struct report *r, struct json *list, const struct request *
         snprintf(run.sentence, sizeof run.sentence, "the command has no %s", lacks);
     else if (c->D != 0 && c->D != q->dim && q->dim_given)
         snprintf(run.sentence, sizeof run.sentence, "--dim names the one head size");
-    else if (!battery_input(c, q->dtype, q->dim, q->seed, &in, why) ||
-             !battery_run(&q->command, &in, &q->limits, q->folder, &run, why)) {
+    else if (!battery_input(c, q->dtype, q->dim, q->seed, &in, why)) {
+        battery_input_free(&in);
+        return false;
+    } else if (!q->command.has_o && !battery_has_gradients(&in))
+        snprintf(run.sentence, sizeof run.sentence, "the case has no gradients that are judged");
+    else if (!battery_run(&q->command, &in, &q->limits, q->folder, &run, why)) {
         battery_input_free(&in);
         return false;
     }
@@ -198,8 +206,10 @@ static void conclude(struct report *r, const struct request *q, const struct cou
                 counts->failed > 0 ? "\n" : "", counts->passed, counts->failed, counts->untested,
                 q->seed, format_info(q->dtype)->name, q->dim);
     if (counts->untested > 0)
-        report_text(r, " not tested: what the command has no place for ({causal} {window} "
-                       "{softcap} ...)\n");
+        report_text(r,
+                    " not tested: what the command has no place for ({causal} {window} "
+                    "{softcap} ...)%s\n",
+                    q->command.has_o ? "" : ", no gradients");
     if (!whole)
         report_text(r, "exit 1\n");
     json_string(r->json, "verdict", whole ? "passed" : "failed");
@@ -239,7 +249,7 @@ static bool folder_make(struct request *q, struct message *why)
 
 static void folder_remove(const struct request *q)
 {
-    static const char *const names[] = {"q", "k", "v", "o", "lse"};
+    static const char *const names[] = {"q", "k", "v", "o", "lse", "do", "dq", "dk", "dv"};
     char path[1024];
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         snprintf(path, sizeof path, "%s/%s.npy", q->folder, names[i]);

@@ -8,9 +8,10 @@
 /* A command with places for files and settings: {q} {k} {v} {o}, see battery_command.c. */
 struct battery_command {
     const char *text;
-    bool has_lse, has_causal, has_window, has_softcap, has_length;
+    bool has_o, has_lse, has_causal, has_window, has_softcap, has_length, has_do;
 };
-/* Refuses a command that lacks {q}, {k}, {v} or {o}, or has a place that is misspelt. */
+/* Refuses a command that lacks {q}, {k}, {v}, or both {o} and the gradients' places {do} {dq} {dk}
+   {dv}; or has one of these without the others, or a place that is misspelt. */
 bool battery_command(const char *text, struct battery_command *command, struct message *why);
 /* What a case asks that the command has no place for ("{causal}"), or NULL. */
 const char *battery_lacks(const struct battery_command *command, const struct battery_case *c);

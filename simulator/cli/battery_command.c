@@ -1,7 +1,7 @@
 /* battery_command.c: the command of `flashulp battery` with its places filled, run, and its output
    read.
 
-   {q} {k} {v} {o} {lse}: files; {scale} {softcap}: numbers; {causal}: 0 or 1; {window}: L,R;
+   {q} {k} {v} {o} {lse}: files; {do} {dq} {dk} {dv}: the gradient of O and those that are due; {scale} {softcap}: numbers; {causal}: 0 or 1; {window}: L,R;
    {length}: how many keys of the buffer count.  {causal?TEXT}: TEXT where the case is causal, else
    nothing; likewise the others.  Other braces are the shell's. */
 #include "simulator/cli/battery.h"
@@ -14,11 +14,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "simulator/battery_gradient.h"
 #include "simulator/scenario_parts.h"
 
-static const char *const places[] = {"q",      "k",      "v",       "o",     "lse",
-                                     "causal", "window", "softcap", "scale", "length"};
-enum { PLACES = sizeof places / sizeof places[0] };
+static const char *const places[] = {"q",       "k",     "v",      "o",  "lse", "causal", "window",
+                                     "softcap", "scale", "length", "do", "dq",  "dk",     "dv"};
+enum { PLACES = sizeof places / sizeof places[0], PLACE_O = 3, PLACE_DO = 10 };
 
 /* The place that begins at `at` ("{causal}", "{causal?--causal}"): its number, where its text
    starts and how long all of it is; -1: none, -2: one that is misspelt. */
@@ -51,13 +52,20 @@ bool battery_command(const char *text, struct battery_command *command, struct m
         if (place >= 0)
             has[place] = true;
     }
+    for (int i = PLACE_DO + 1; i < PLACES; i++)
+        if (has[i] != has[PLACE_DO])
+            return refuse(why,
+                          "--command has {%s} and no {%s}; a backward pass is asked for by all of "
+                          "{do} {dq} {dk} {dv}",
+                          places[has[i] ? i : PLACE_DO], places[has[i] ? PLACE_DO : i]);
     for (int i = 0; i < 4; i++)
-        if (!has[i])
+        if (!has[i] && (i != PLACE_O || !has[PLACE_DO]))
             return refuse(why,
                           "--command has no {%s}; './theirs {q} {k} {v} {o}' is right: Q, K and V "
                           "to read, O to write, as .npy",
                           places[i]);
-    *command = (struct battery_command){text, has[4], has[5], has[6], has[7], has[9]};
+    *command = (struct battery_command){text,   has[PLACE_O], has[4], has[5],
+                                        has[6], has[7],       has[9], has[PLACE_DO]};
     return true;
 }
 
@@ -84,7 +92,7 @@ static void append_word(char **text, const char *word)
 static void append_place(char **text, int place, const struct problem *p, const char *folder)
 {
     char path[1024];
-    if (place <= 4) {
+    if (place <= 4 || place >= PLACE_DO) {
         snprintf(path, sizeof path, "%s/%s.npy", folder, places[place]);
         append_word(text, path);
     }
@@ -164,13 +172,24 @@ static bool write_files(const struct battery_input *in, const char *folder, stru
            write_poison(folder, "lse", FORMAT_FP32, 3, shape, why);
 }
 
-/* Are the inputs as they were?  Says which one is not. */
-static const char *changed_input(const struct battery_input *in, const char *folder)
+static bool write_gradients(const struct battery_input *in, const char *folder, struct message *why)
 {
-    static const char *const names[] = {"q", "k", "v"};
-    const struct tensor *were[] = {&in->q, &in->k, &in->v};
+    const struct problem *p = &in->problem;
+    int64_t queries[] = {p->B, p->Hq, p->Nq, p->D}, keys[] = {p->B, p->Hkv, p->Nk, p->D};
+    return write_file(folder, "do", &in->dO, why) &&
+           write_poison(folder, "dq", in->q.dtype, 4, queries, why) &&
+           write_poison(folder, "dk", in->q.dtype, 4, keys, why) &&
+           write_poison(folder, "dv", in->q.dtype, 4, keys, why);
+}
+
+/* Are the inputs as they were?  Says which one is not. */
+static const char *changed_input(const struct battery_command *command,
+                                 const struct battery_input *in, const char *folder)
+{
+    static const char *const names[] = {"q", "k", "v", "do"};
+    const struct tensor *were[] = {&in->q, &in->k, &in->v, &in->dO};
     const char *changed = NULL;
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < (command->has_do ? 4 : 3); i++) {
         char path[1024];
         struct tensor t;
         struct message took, why;
@@ -217,6 +236,9 @@ static bool judge_files(const struct battery_command *command, const struct batt
     const struct problem *p = &in->problem;
     int64_t shape[] = {p->B, p->Hq, p->Nq, p->D};
     struct tensor O, lse = {0};
+    run->verdict.passed = true;
+    if (!command->has_o)
+        return true;
     if (!read_output(folder, "o", in->q.dtype, 4, shape, &O, why))
         return false;
     bool ok = !command->has_lse || read_output(folder, "lse", in->q.dtype, 3, shape, &lse, why);
@@ -226,6 +248,25 @@ static bool judge_files(const struct battery_command *command, const struct batt
     if (ok && command->has_lse)
         tensor_free(&lse);
     return ok;
+}
+
+static bool judge_gradients(const struct battery_input *in, const char *folder,
+                            struct battery_run *run, struct message *why)
+{
+    const struct problem *p = &in->problem;
+    static const char *const names[] = {"dq", "dk", "dv"};
+    struct tensor t[3];
+    int have = 0;
+    for (; have < 3; have++) {
+        int64_t shape[] = {p->B, have == 0 ? p->Hq : p->Hkv, have == 0 ? p->Nq : p->Nk, p->D};
+        if (!read_output(folder, names[have], in->q.dtype, 4, shape, &t[have], why))
+            break;
+    }
+    if (have == 3)
+        battery_judge_gradients(in, &t[0], &t[1], &t[2], &run->verdict);
+    for (int i = 0; i < have; i++)
+        tensor_free(&t[i]);
+    return have == 3;
 }
 
 /* The last line it printed that is not empty, for a program that failed. */
@@ -247,7 +288,8 @@ bool battery_run(const struct battery_command *command, const struct battery_inp
     struct process process;
     struct message said;
     *run = (struct battery_run){0};
-    if (!write_files(in, folder, why))
+    bool backward = command->has_do && battery_has_gradients(in);
+    if (!write_files(in, folder, why) || (command->has_do && !write_gradients(in, folder, why)))
         return false;
     char *line = filled(command->text, in, folder);
     char *argv[] = {"/bin/sh", "-c", line, NULL};
@@ -261,14 +303,15 @@ bool battery_run(const struct battery_command *command, const struct battery_inp
     run->seconds = process_clock() - start;
     run->ran = true;
     run->missing = process.ending == ENDING_EXIT && (process.code == 126 || process.code == 127);
-    const char *changed = changed_input(in, folder);
+    const char *changed = changed_input(command, in, folder);
     if (process.ending != ENDING_EXIT || process.code != 0) {
         struct quoted words = last_words(&process);
         snprintf(run->sentence, sizeof run->sentence, "%s%s%s", process_ending(&process).text,
                  words.text[0] != 0 ? ": " : "", words.text);
     } else if (changed != NULL) {
         snprintf(run->sentence, sizeof run->sentence, "its input %s.npy was changed", changed);
-    } else if (!judge_files(command, in, folder, run, &said)) {
+    } else if (!judge_files(command, in, folder, run, &said) ||
+               (backward && run->verdict.passed && !judge_gradients(in, folder, run, &said))) {
         snprintf(run->sentence, sizeof run->sentence, "%.200s", said.text);
     } else {
         run->passed = run->verdict.passed;
