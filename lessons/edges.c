@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "simulator/battery_gradient.h"
 #include "simulator/scenario_parts.h"
 
 enum { DIM = 8 };
@@ -82,6 +83,31 @@ static void judge(struct grading *g, const struct edges *e, const struct battery
     tensor_free(&l);
 }
 
+static void try_gradients(struct grading *g, const struct edges *e, const struct battery_input *in)
+{
+    const struct problem *p = &in->problem;
+    int64_t queries[] = {p->B, p->Hq, p->Nq, p->D}, keys[] = {p->B, p->Hkv, p->Nk, p->D};
+    int64_t query_count = p->B * p->Hq * p->Nq * p->D, key_count = p->B * p->Hkv * p->Nk * p->D;
+    double *dQ = calloc((size_t)(query_count + 2 * key_count) + 1, sizeof *dQ);
+    double *dK = dQ + query_count, *dV = dK + key_count;
+    struct battery_verdict v;
+    struct tensor t[3];
+    assert(dQ != NULL);
+    if (e->solve_gradients(g, in, dQ, dK, dV) && !failed(g)) {
+        to_tensor(&t[0], 4, queries, dQ);
+        to_tensor(&t[1], 4, keys, dK);
+        to_tensor(&t[2], 4, keys, dV);
+        battery_judge_gradients(in, &t[0], &t[1], &t[2], &v);
+        if (!v.passed) {
+            wrong(g, "%.250s", v.sentence);
+            differs(g, "%.150s", v.first);
+        }
+        for (int i = 0; i < 3; i++)
+            tensor_free(&t[i]);
+    }
+    free(dQ);
+}
+
 static bool scores_fit(const struct edges *e, const struct battery_input *in)
 {
     const struct problem *p = &in->problem;
@@ -104,11 +130,17 @@ static void try(struct grading *g, const struct edges *e, const struct battery_c
         wrong(g, "%s", why.text);
         return;
     }
+    at(g, "case %s", c->name);
+    if (e->solve_gradients != NULL) {
+        if (battery_has_gradients(&in))
+            try_gradients(g, e, &in);
+        battery_input_free(&in);
+        return;
+    }
     int64_t rows = in.problem.B * in.problem.Hq * in.problem.Nq;
     double *O = calloc((size_t)(rows * (in.problem.D + 1)), sizeof *O);
     double *lse = O + rows * in.problem.D;
     assert(O != NULL);
-    at(g, "case %s", c->name);
     if (scores_fit(e, &in) && e->solve(g, &in, O, lse) && !failed(g)) {
         at(g, "case %s", c->name);
         judge(g, e, &in, O, lse);

@@ -14,11 +14,16 @@
    the property has failed. */
 typedef bool edge_solver(struct grading *g, const struct battery_input *in, double *O, double *lse);
 
+/* The same of a backward pass: dQ[B,Hq,Nq,D], dK and dV[B,Hkv,Nk,D], 0 at the start. */
+typedef bool edge_gradient_solver(struct grading *g, const struct battery_input *in, double *dQ,
+                                  double *dK, double *dV);
+
 struct edges {
     edge_solver *solve;
-    bool plain, masked; /* without a mask; causal or with a window */
-    bool heads;         /* only those with several query heads */
-    bool lse;           /* the logarithms are judged, too */
+    edge_gradient_solver *solve_gradients; /* in place of it */
+    bool plain, masked;                    /* without a mask; causal or with a window */
+    bool heads;                            /* only those with several query heads */
+    bool lse;                              /* the logarithms are judged, too */
     int most_keys, most_rows;
     double most_score;     /* in magnitude; 0: any */
     const char *leaves[4]; /* cases that the lab's text does not cover */

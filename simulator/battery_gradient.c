@@ -18,6 +18,12 @@ const struct gradient_mistake_info *gradient_mistake_info(int n)
     return n < (int)(sizeof mistakes / sizeof mistakes[0]) ? &mistakes[n] : NULL;
 }
 
+struct mistake_text gradient_mistake_text(const struct gradient_mistake_info *info,
+                                          const char *keys)
+{
+    return mistake_text(&(struct mistake_info){.sentence = info->sentence}, keys);
+}
+
 bool battery_has_gradients(const struct battery_input *in)
 {
     const struct problem *p = &in->problem;

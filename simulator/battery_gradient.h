@@ -25,6 +25,8 @@ struct gradient_mistake_info {
     struct gradient_mistake mistake;
 };
 const struct gradient_mistake_info *gradient_mistake_info(int n); /* NULL behind the last */
+struct mistake_text gradient_mistake_text(const struct gradient_mistake_info *info,
+                                          const char *keys);
 
 /* Has the case gradients that are judged? */
 bool battery_has_gradients(const struct battery_input *in);

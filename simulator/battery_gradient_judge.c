@@ -87,8 +87,7 @@ static bool name_mistake(struct outcome *x, struct battery_verdict *v)
             snprintf(v->sentence + length, sizeof v->sentence - length, " (or: %s)", info->name);
         } else if (tile > 0) {
             v->gradient = info->name;
-            struct mistake_info text = {.sentence = info->sentence};
-            snprintf(v->sentence, sizeof v->sentence, "%s", mistake_text(&text, keys).text);
+            snprintf(v->sentence, sizeof v->sentence, "%s", gradient_mistake_text(info, keys).text);
         }
     }
     return v->gradient != NULL;

@@ -64,7 +64,8 @@ static void test_settings(void **state)
         if (rows[i][1] != NULL)
             assert_string_equal(why.text, rows[i][1]);
     }
-    write_file("secret = sixteen letters or more # not this\n points.12= 1,2,3,4,0,5\nhidden=now\n");
+    write_file(
+        "secret = sixteen letters or more # not this\n points.12= 1,2,3,4,0,5\nhidden=now\n");
     assert_true(course_read("c.ini", &c, &why));
     assert_string_equal(c.secret, "sixteen letters or more");
     assert_true(c.show_hidden && c.variants && c.feedback == FEEDBACK_CAUSE);
@@ -99,7 +100,8 @@ static void test_variants(void **state)
         struct variant v = course_variant(&c, lab, name), again = course_variant(&c, lab, name);
         struct variant other = course_variant(&d, lab, name);
         assert_true(v.base == again.base && v.seed == again.seed && v.direction != 0);
-        assert_true(v.window >= 1 && v.window <= 5 && v.window != 2 && v.bits >= 4 && v.bits <= 8 && v.bits != 7);
+        assert_true(v.window >= 1 && v.window <= 5 && v.window != 2 && v.bits >= 4 && v.bits <= 8 &&
+                    v.bits != 7);
         bases += v.base == 2;
         ascending += v.direction > 0;
         moved += v.seed != other.seed;
@@ -137,7 +139,52 @@ static void test_worksheets(void **state)
     }
     struct worksheet w;
     assert_false(worksheet_new(&w, "12", &c, "s", &why));
-    assert_string_equal(why.text, "lesson 12 has no worksheet; 05 and 07 have");
+    assert_string_equal(why.text, "lesson 12 has no worksheet; 00 02 03 05 06 07 16 have");
+}
+
+static double blank(const struct worksheet *w, const char *name, int which)
+{
+    for (int i = 0; i < w->blanks; i++)
+        if (strcmp(w->blank[i].name, name) == 0 && which-- == 0)
+            return w->blank[i].value;
+    fail_msg("no blank %s", name);
+    return 0;
+}
+
+/* The other forms, each by another way than it is made. */
+static void test_forms(void **state)
+{
+    (void)state;
+    struct course c;
+    struct message why;
+    course_defaults(&c);
+    for (int i = 0; i < 100; i++) {
+        struct worksheet w;
+        char name[16];
+        snprintf(name, sizeof name, "s%d", i);
+        assert_true(worksheet_new(&w, "03", &c, name, &why));
+        double sum = 0, O = 0;
+        for (int k = 0; k < 3; k++) {
+            sum += exp(w.x[k]);
+            O += exp(w.x[k]) * w.v[k];
+        }
+        assert_true(fabs(blank(&w, "O", 2) - O / sum) < 1e-12);
+        assert_true(fabs(blank(&w, "L", 0) - log(sum)) < 1e-12);
+        assert_true(worksheet_new(&w, "02", &c, name, &why));
+        assert_true(fabs(blank(&w, "P[0]", 0) + blank(&w, "P[1]", 0) + blank(&w, "P[2]", 0) - 1) <
+                    1e-12);
+        assert_true(fabs(log(blank(&w, "e^L", 0)) - blank(&w, "L", 0)) < 1e-12);
+        assert_true(worksheet_new(&w, "00", &c, name, &why));
+        assert_true(fmod(blank(&w, "a", 0), blank(&w, "ulp a", 0)) == 0);
+        assert_true(fmod(blank(&w, "c", 0), 0.25) == 0);
+        assert_true(blank(&w, "(1+h)+h", 0) == 1 && blank(&w, "1+(h+h)", 0) == 1.125);
+        assert_true(worksheet_new(&w, "06", &c, name, &why));
+        assert_true(fabs(blank(&w, "O", 0) - 1) < 1.0 / 16);
+        assert_true(worksheet_new(&w, "16", &c, name, &why));
+        assert_true(blank(&w, "splits", 0) > 1 && blank(&w, "splits", 0) <= blank(&w, "slots", 0));
+        assert_true(blank(&w, "tokens", 0) * blank(&w, "splits", 0) >=
+                    64 * (blank(&w, "blocks", 0) - 1));
+    }
 }
 
 static void test_marking(void **state)
@@ -170,9 +217,9 @@ static void test_marking(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_hmac), cmocka_unit_test(test_settings),
-                                       cmocka_unit_test(test_variants),
-                                       cmocka_unit_test(test_worksheets),
-                                       cmocka_unit_test(test_marking)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_hmac),     cmocka_unit_test(test_settings),
+        cmocka_unit_test(test_variants), cmocka_unit_test(test_worksheets),
+        cmocka_unit_test(test_forms),    cmocka_unit_test(test_marking)};
     return cmocka_run_group_tests(tests, folder_enter, folder_leave);
 }

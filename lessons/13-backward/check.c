@@ -1,5 +1,5 @@
 /* check.c: lab 13, a backward tile: each gradient for itself, and what slips would give. */
-#include "lessons/grade.h"
+#include "lessons/edges.h"
 
 enum { DELTA, TILE };
 enum wanted { WANT_DV = 1, WANT_DQ = 2, WANT_DK = 4 };
@@ -198,6 +198,86 @@ static void single_key(struct grading *g)
         judge(g, &before, &s, WANT_DV | WANT_DQ | WANT_DK);
 }
 
+/* What goes in and comes out of tensors: rows of a tile of queries or keys. */
+static void take(float to[][MAX_DIM], const double *from, int rows, int dim)
+{
+    for (int r = 0; r < rows; r++)
+        for (int d = 0; d < dim; d++)
+            to[r][d] = (float)from[r * dim + d];
+}
+
+static void give(double *to, const float from[][MAX_DIM], int rows, int dim)
+{
+    for (int r = 0; r < rows; r++)
+        for (int d = 0; d < dim; d++)
+            to[r * dim + d] = edge_number(from[r][d]);
+}
+
+static void load_rows(const struct grading *g, const struct battery_input *in, int64_t unit,
+                      int64_t row0, struct state *s)
+{
+    int64_t at = (unit * in->problem.Nq + row0) * in->problem.D;
+    take(s->Q, in->q_values + at, s->rows, s->dim);
+    take(s->dO, in->dO_values + at, s->rows, s->dim);
+    for (int r = 0; r < s->rows; r++) {
+        struct edge_row y = edge_row(in, unit, row0 + r, 0, in->problem.Nk);
+        s->L[r] = (float)((y.m + log(y.l)) / (g->variant.base == 2 ? LN2 : 1));
+        for (int d = 0; d < s->dim; d++)
+            s->O[r][d] = (float)(y.O[d] / y.l);
+    }
+}
+
+/* Row tiles of sixteen, key tiles of eight; every key tile adds to what the ones before left. */
+static bool solve_rows(struct grading *g, const struct battery_input *in, int64_t unit,
+                       int64_t row0, double *dQ, double *dK, double *dV)
+{
+    enum { TILE_KEYS = 8 };
+    const struct problem *p = &in->problem;
+    struct head h = problem_head(p, unit);
+    int rows = p->Nq - row0 < MAX_ROWS ? (int)(p->Nq - row0) : MAX_ROWS;
+    for (int64_t key0 = 0; key0 < p->Nk; key0 += TILE_KEYS) {
+        struct state s;
+        int keys = p->Nk - key0 < TILE_KEYS ? (int)(p->Nk - key0) : TILE_KEYS;
+        int64_t at = ((h.batch * p->Hkv + h.kv_head) * p->Nk + key0) * p->D;
+        fresh(&s, rows, keys, (int)p->D);
+        s.scale = 1 / sqrtf((float)p->D);
+        load_rows(g, in, unit, row0, &s);
+        if (!call(g, DELTA, &s))
+            return false;
+        take(s.K, in->k_values + at, keys, s.dim);
+        take(s.V, in->v_values + at, keys, s.dim);
+        take(s.dQ, dQ, rows, s.dim);
+        take(s.dK, dK + at, keys, s.dim);
+        take(s.dV, dV + at, keys, s.dim);
+        for (int r = 0; r < rows; r++)
+            for (int c = 0; c < keys; c++)
+                s.S[r][c] = (float)edge_score(in, unit, row0 + r, key0 + c);
+        if (!call(g, TILE, &s))
+            return false;
+        give(dQ, s.dQ, rows, s.dim);
+        give(dK + at, s.dK, keys, s.dim);
+        give(dV + at, s.dV, keys, s.dim);
+    }
+    return true;
+}
+
+static bool solve(struct grading *g, const struct battery_input *in, double *dQ, double *dK,
+                  double *dV)
+{
+    const struct problem *p = &in->problem;
+    for (int64_t unit = 0; unit < problem_units(p); unit++)
+        for (int64_t row0 = 0; row0 < p->Nq; row0 += MAX_ROWS)
+            if (!solve_rows(g, in, unit, row0, dQ + (unit * p->Nq + row0) * p->D, dK, dV))
+                return false;
+    return true;
+}
+
+static void edges(struct grading *g)
+{
+    edge_cases(g, &(struct edges){
+                      .solve_gradients = solve, .plain = true, .most_keys = 80, .most_rows = 40});
+}
+
 static void hidden(struct grading *g)
 {
     for (int i = 0; i < 6; i++) {
@@ -219,4 +299,5 @@ const struct lab lab_backward = {
                    {"dQ += scale dS K", 2, d_queries, false},
                    {"dK += scale dS^T Q", 2, d_keys, false},
                    {"one key: dQ and dK stay", 1, single_key, false},
+                   {"edge cases of the battery", 1, edges, false},
                    {"hidden, 6 cases", 2, hidden, true}}};

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "simulator/battery.h"
+#include "simulator/battery_gradient.h"
 #include "simulator/claims.h"
 #include "simulator/cli/cli.h"
 #include "simulator/cli/list_kernels.h"
@@ -18,7 +18,7 @@
 #include "simulator/workloads.h"
 
 void list_entry(struct report *r, struct json *list, const char *name, const char *meaning,
-                    const char *note)
+                const char *note)
 {
     enum { NAME = 22 };
     struct json *j = json_object(list, NULL);
@@ -304,6 +304,9 @@ static void list_mistakes(struct report *r, struct json *list)
 {
     for (int n = 0; mistake_info(n) != NULL; n++)
         list_entry(r, list, mistake_info(n)->name, mistake_text(mistake_info(n), "N").text, "");
+    for (int n = 0; gradient_mistake_info(n) != NULL; n++)
+        list_entry(r, list, gradient_mistake_info(n)->name,
+                   gradient_mistake_text(gradient_mistake_info(n), "N").text, "");
 }
 
 static const struct {
