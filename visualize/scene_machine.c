@@ -10,51 +10,30 @@
 #include <string.h>
 
 #include "simulator/scenario_parts.h"
-#include "visualize/chart.h"
-#include "visualize/frame.h"
-#include "visualize/launch.h"
+#include "visualize/scene_machine.h"
 #include "visualize/scene_parts.h"
 
-enum { PANES = 2, SLICES = 240, STEPS = 60, SM_MOST = 512, PER_SM_MOST = 4 };
-enum { ODD = 10, EVEN = 4 }; /* shades of waves */
-
-struct pane {
-    enum plan_kernel kernel;
-    struct grid grid;
-    struct schedule schedule;
-    float *
-        held; /* [sms][SLICES]: share of the slice in which cells are computed, summed over slots */
-    unsigned char *wave; /* likewise: of the block seen last, odd or even */
-};
-
-struct machine_view {
-    struct scenario scenario;
-    struct launch_words launch;
-    int per_sm;
-    double span; /* of the slower pane */
-    struct pane pane[PANES];
-    struct pane *filling;
-};
+enum { PER_SM_MOST = 4 };
 
 static void seen(void *with, const struct schedule_event *e)
 {
     struct machine_view *v = with;
-    double slice = v->span / SLICES;
+    double slice = v->span / MACHINE_SLICES;
     double from = e->time / slice, to = (e->time + e->length) / slice;
-    float *row = v->filling->held + (size_t)e->sm * SLICES;
+    float *row = v->filling->held + (size_t)e->sm * MACHINE_SLICES;
     int64_t wave = e->block / v->filling->schedule.slots;
-    for (int n = (int)from; n < SLICES && n < to; n++) {
+    for (int n = (int)from; n < MACHINE_SLICES && n < to; n++) {
         row[n] += (float)(fmin(to, n + 1) - fmax(from, n));
-        v->filling->wave[(size_t)e->sm * SLICES + (size_t)n] = (unsigned char)(wave % 2);
+        v->filling->wave[(size_t)e->sm * MACHINE_SLICES + (size_t)n] = (unsigned char)(wave % 2);
     }
 }
 
-static bool run_pane(struct machine_view *v, struct pane *p, struct message *why)
+static bool run_pane(struct machine_view *v, struct machine_pane *p, struct message *why)
 {
     int sms = (int)v->launch.device.figure[QUANTITY_SMS];
     struct machine m = {.sms = sms, .per_sm = v->per_sm, .plain = 1, .masked = 1, .block = 0};
-    p->held = calloc((size_t)sms * SLICES, sizeof *p->held);
-    p->wave = calloc((size_t)sms * SLICES, sizeof *p->wave);
+    p->held = calloc((size_t)sms * MACHINE_SLICES, sizeof *p->held);
+    p->wave = calloc((size_t)sms * MACHINE_SLICES, sizeof *p->wave);
     if (p->held == NULL || p->wave == NULL)
         return refuse(why, "no memory");
     v->filling = p;
@@ -65,7 +44,7 @@ static bool run_pane(struct machine_view *v, struct pane *p, struct message *why
 static void machine_close(struct scene *scene)
 {
     struct machine_view *v = scene->story;
-    for (int n = 0; v != NULL && n < PANES; n++)
+    for (int n = 0; v != NULL && n < MACHINE_PANES; n++)
         free(v->pane[n].held), free(v->pane[n].wave);
     free(v);
     scene->story = NULL;
@@ -75,11 +54,11 @@ static bool build(struct scene *scene, struct machine_view *v, struct message *w
 {
     int sms = (int)v->launch.device.figure[QUANTITY_SMS];
     const struct attention_shape *a = &v->launch.shape;
-    if (sms < 1 || sms > SM_MOST)
-        return refuse(why, "a GPU of 1 to %d SMs can be drawn", SM_MOST);
+    if (sms < 1 || sms > MACHINE_SMS)
+        return refuse(why, "a GPU of 1 to %d SMs can be drawn", MACHINE_SMS);
     v->span = 0;
-    for (int n = 0; n < PANES; n++) {
-        struct pane *p = &v->pane[n];
+    for (int n = 0; n < MACHINE_PANES; n++) {
+        struct machine_pane *p = &v->pane[n];
         struct machine m = {.sms = sms, .per_sm = v->per_sm, .plain = 1, .masked = 1};
         p->grid = grid_of(p->kernel, a, v->launch.tile, 8,
                           (a->len_k + 8 * v->launch.tile.Bc - 1) / (8 * v->launch.tile.Bc));
@@ -92,10 +71,10 @@ static bool build(struct scene *scene, struct machine_view *v, struct message *w
     }
     if (!(v->span > 0))
         return refuse(why, "the mask leaves no tile");
-    for (int n = 0; n < PANES; n++)
+    for (int n = 0; n < MACHINE_PANES; n++)
         if (!run_pane(v, &v->pane[n], why))
             return false;
-    scene->moments = STEPS;
+    scene->moments = MACHINE_STEPS;
     snprintf(scene->title, sizeof scene->title, "One attention, two launches, on %.30s",
              v->launch.device.name);
     snprintf(scene->subtitle, sizeof scene->subtitle,
@@ -143,21 +122,22 @@ static bool machine_open(struct scene *scene, const struct scenario *s, struct t
 static unsigned machine_marks(const struct scene *scene, int moment)
 {
     const struct machine_view *v = scene->story;
-    for (int n = 0; n < PANES; n++)
-        if ((int)ceil(v->pane[n].schedule.span / v->span * STEPS) == moment + 1)
+    for (int n = 0; n < MACHINE_PANES; n++)
+        if ((int)ceil(v->pane[n].schedule.span / v->span * MACHINE_STEPS) == moment + 1)
             return MOMENT_CHAPTER;
     return 0;
 }
 
-static double busy_share(const struct pane *p, int sms, int slice)
+double machine_busy(const struct machine_pane *p, int sms, int slice)
 {
     double busy = 0;
     for (int sm = 0; sm < sms; sm++)
-        busy += p->held[(size_t)sm * SLICES + slice] > 0;
+        busy += p->held[(size_t)sm * MACHINE_SLICES + slice] > 0;
     return busy / sms;
 }
 
-static void pane_words(const struct machine_view *v, const struct pane *p, char *text, size_t room)
+void machine_pane_words(const struct machine_view *v, const struct machine_pane *p, char *text,
+                        size_t room)
 {
     int sms = (int)v->launch.device.figure[QUANTITY_SMS];
     snprintf(text, room,
@@ -172,127 +152,49 @@ static void machine_words(const struct scene *scene, int moment, struct moment_w
 {
     const struct machine_view *v = scene->story;
     int sms = (int)v->launch.device.figure[QUANTITY_SMS];
-    int slice = moment * (SLICES / STEPS) + SLICES / STEPS / 2;
+    int slice = moment * (MACHINE_SLICES / MACHINE_STEPS) + MACHINE_SLICES / MACHINE_STEPS / 2;
     memset(w, 0, sizeof *w);
     snprintf(w->step, sizeof w->step, "TIME");
-    snprintf(w->where, sizeof w->where, "%.0f of %.0f cells", v->span * (moment + 1) / STEPS,
-             v->span);
+    snprintf(w->where, sizeof w->where, "%.0f of %.0f cells",
+             v->span * (moment + 1) / MACHINE_STEPS, v->span);
     snprintf(w->equation, sizeof w->equation, "waves = blocks / slots");
     snprintf(
         w->meaning, sizeof w->meaning,
         "A block waits for a free slot of an SM, then walks its own cells. Too few blocks leave "
         "SMs idle; a last wave that is not full leaves them idle at the end.");
-    for (int n = 0; n < PANES; n++)
+    for (int n = 0; n < MACHINE_PANES; n++)
         snprintf(w->numbers + strlen(w->numbers), sizeof w->numbers - strlen(w->numbers),
                  "%s%c: %.0f %% of the SMs work", n > 0 ? "\n" : "", run_style(n).letter,
-                 100 * busy_share(&v->pane[n], sms, slice));
+                 100 * machine_busy(&v->pane[n], sms, slice));
 }
 
 static void machine_describe(const struct scene *scene, double time, char **text)
 {
     const struct machine_view *v = scene->story;
     int sms = (int)v->launch.device.figure[QUANTITY_SMS];
-    int slice = (int)fmin(SLICES - 1, fmax(0, floor(time * (SLICES / STEPS)) - 1));
+    int slice =
+        (int)fmin(MACHINE_SLICES - 1, fmax(0, floor(time * (MACHINE_SLICES / MACHINE_STEPS)) - 1));
     text_append(text, "%s\n%s\n", scene->title, scene->subtitle);
-    for (int n = 0; n < PANES; n++) {
+    for (int n = 0; n < MACHINE_PANES; n++) {
         char words[240];
-        pane_words(v, &v->pane[n], words, sizeof words);
+        machine_pane_words(v, &v->pane[n], words, sizeof words);
         text_append(text, "%c %s\n  %.0f %% of the SMs work at %.0f\n", run_style(n).letter, words,
-                    100 * busy_share(&v->pane[n], sms, slice), v->span * time / STEPS);
+                    100 * machine_busy(&v->pane[n], sms, slice), v->span * time / MACHINE_STEPS);
     }
-}
-
-static void draw_machine_pane(const struct machine_view *v, int n, const struct look *look,
-                              struct box b, struct drawing *d)
-{
-    static unsigned char levels[SM_MOST * SLICES];
-    const struct pane *p = &v->pane[n];
-    int sms = (int)v->launch.device.figure[QUANTITY_SMS];
-    int shown = (int)(look->time * (SLICES / STEPS));
-    char words[240];
-    for (int i = 0; i < sms * SLICES; i++) {
-        double share = i % SLICES < shown ? p->held[i] / v->per_sm : 0;
-        levels[i] = (unsigned char)(share > 0 ? (p->wave[i] ? EVEN : ODD) + 2 * fmin(1, share) : 0);
-    }
-    pane_words(v, p, words, sizeof words);
-    if (look->large) {
-        draw_run(d, n, b.x - 52, b.y - 21, 14);
-        draw_words(d, FACE_BOLD, 12, INK_TEXT, (struct box){b.x - 16, b.y - 21, b.w + 16, 0}, 15, 2,
-                   words);
-    } else {
-        draw_run(d, n, b.x - 84, b.y - 11, 14);
-        draw_fitted(d, FACE_BOLD, 12, ALIGN_LEFT, INK_TEXT, b.x - 48, b.y - 11, b.w + 48, words);
-    }
-    draw_heat(d, b, SLICES, sms, levels);
-    for (int sm = 0; sm < sms; sm++) { /* where the pointer is */
-        d->what = 1 + n * SM_MOST + sm;
-        draw_rect(d, (struct box){b.x, b.y + b.h * sm / sms, b.w, b.h / sms}, INK_NONE, INK_NONE);
-    }
-    d->what = 0;
-    draw_rect(d, b, INK_NONE, INK_QUIET);
-    draw_text(d, FACE_SANS, 11, ALIGN_RIGHT, INK_QUIET, b.x - 6, b.y + 10, "SM 0");
-    draw_text(d, FACE_SANS, 11, ALIGN_RIGHT, INK_QUIET, b.x - 6, b.y + b.h, "SM %d", sms - 1);
-    double end = b.x + b.w * p->schedule.span / v->span, now = b.x + b.w * look->time / STEPS;
-    draw_line(d, now, b.y, now, b.y + b.h, INK_FOCUS, 1.5);
-    if (shown * v->span / SLICES >= p->schedule.span)
-        draw_line(d, end, b.y - 4, end, b.y + b.h + 4, run_style(n).ink, 2.5);
-}
-
-static void draw_shades(const struct machine_view *v, double x, double y, bool large,
-                        struct drawing *d)
-{
-    static const unsigned char levels[3] = {0, ODD + 2, EVEN + 2};
-    static const char *const names[3] = {"no block", "blocks of an odd wave",
-                                         "of an even one (a shade lighter: fewer slots held)"};
-    for (int n = 0; n < 3; n++) {
-        struct box b = {x, y - 11, 18, 13};
-        draw_heat(d, b, 1, 1, &levels[n]);
-        draw_rect(d, b, INK_NONE, INK_QUIET);
-        draw_text(d, FACE_SANS, 11.5, ALIGN_LEFT, INK_TEXT, x + 24, y, "%s", names[n]);
-        x += 44 + font_width(FACE_SANS, 11.5, names[n]);
-    }
-    if (!large)
-        draw_text(d, FACE_SANS, 11.5, ALIGN_LEFT, INK_QUIET, x, y, "an SM's slots: %d", v->per_sm);
-}
-
-static void machine_draw(const struct scene *scene, const struct look *look, struct box stage,
-                         struct drawing *d)
-{
-    const struct machine_view *v = scene->story;
-    bool large = look->large;
-    double left = large ? stage.x + 52 : TRACK_LEFT, wide = stage.x + stage.w - left - 16;
-    double top = large ? 52 : 60, between = large ? 40 : 46, axis = large ? 44 : 56;
-    double height = (stage.h - (large ? 128 : 150)) / 2;
-    draw_shades(v, large ? stage.x : left, stage.y + (large ? 10 : 14), large, d);
-    for (int n = 0; n < PANES; n++)
-        draw_machine_pane(v, n, look,
-                          (struct box){left, stage.y + top + n * (height + between), wide, height},
-                          d);
-    struct axis across = {0, v->span, left, left + wide};
-    struct axis ticks = across;
-    double step = axis_round(&ticks, 8), y = stage.y + top + 2 * height + axis;
-    draw_line(d, left, y, left + wide, y, INK_QUIET, 1);
-    for (double t = 0; t <= v->span; t += step) {
-        double x = axis_at(&across, t);
-        draw_line(d, x, y, x, y + 4, INK_QUIET, 1);
-        draw_text(d, FACE_SANS, 10.5, ALIGN_CENTRE, INK_QUIET, x, y + 16, "%.6g", t);
-    }
-    draw_text(d, FACE_SANS, 11, ALIGN_RIGHT, INK_QUIET, left + wide, y + 32,
-              "time (cells of one SM; both launches on one axis)");
 }
 
 /* What an SM has done, all its slots together. */
 static bool machine_inspect(const struct scene *scene, int what, int time, struct inspection *i)
 {
     const struct machine_view *v = scene->story;
-    int sms = (int)v->launch.device.figure[QUANTITY_SMS], n = (what - 1) / SM_MOST;
-    int sm = (what - 1) % SM_MOST, slices = time * (SLICES / STEPS);
+    int sms = (int)v->launch.device.figure[QUANTITY_SMS], n = (what - 1) / MACHINE_SMS;
+    int sm = (what - 1) % MACHINE_SMS, slices = time * (MACHINE_SLICES / MACHINE_STEPS);
     memset(i, 0, sizeof *i);
-    if (what < 1 || n >= PANES || sm >= sms)
+    if (what < 1 || n >= MACHINE_PANES || sm >= sms)
         return false;
     double busy = 0, all = 0;
-    for (int k = 0; k < SLICES; k++) {
-        double here = fmin(1, (double)v->pane[n].held[(size_t)sm * SLICES + (size_t)k]);
+    for (int k = 0; k < MACHINE_SLICES; k++) {
+        double here = fmin(1, (double)v->pane[n].held[(size_t)sm * MACHINE_SLICES + (size_t)k]);
         all += here;
         busy += k < slices ? here : 0;
     }
@@ -300,11 +202,12 @@ static bool machine_inspect(const struct scene *scene, int what, int time, struc
     snprintf(i->name, sizeof i->name, "%c, SM %d", run_style(n).letter, sm);
     snprintf(i->words[0], sizeof i->words[0], "works %.0f %% of the time so far, %.0f %% in all",
              slices > 0 ? 100 * busy / slices : 0,
-             100 * all / (v->pane[n].schedule.span / v->span * SLICES));
+             100 * all / (v->pane[n].schedule.span / v->span * MACHINE_SLICES));
     snprintf(i->words[1], sizeof i->words[1], "%d block%s at a time; now %s", v->per_sm,
              v->per_sm == 1 ? "" : "s",
-             slices > 0 && v->pane[n].held[(size_t)sm * SLICES + (size_t)slices - 1] > 0 ? "works"
-                                                                                         : "idle");
+             slices > 0 && v->pane[n].held[(size_t)sm * MACHINE_SLICES + (size_t)slices - 1] > 0
+                 ? "works"
+                 : "idle");
     return true;
 }
 
@@ -358,7 +261,7 @@ static bool machine_change(const struct scene *scene, int n, int direction, doub
     if (v == NULL)
         return refuse(why, "no memory");
     *v = *old;
-    for (int k = 0; k < PANES; k++)
+    for (int k = 0; k < MACHINE_PANES; k++)
         v->pane[k].held = NULL, v->pane[k].wave = NULL;
     *changed = *scene;
     changed->story = v;
