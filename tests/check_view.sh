@@ -49,6 +49,20 @@ same 'frames: eight a step' "$(ls f_*.png | tr '\n' ' ')" 'f_0000.png f_0001.png
 matches 'and the line that makes a film' '^ffmpeg .*-i f_%04d.png .*film.mp4$' "$(cat frames.txt)"
 matches 'json' '"scene":.*"softmax"' "$("$program" view fa2-4 --describe --json)"
 
+small='--generate gaussian --shape 1,4,1,1,200,128 --dtype bf16 --scene divergence'
+text=$("$program" view $small --live page=sites --describe)
+matches 'the sites that moved an output' '^A fa2:gpu-bf16: PROB [-+][0-9.]* [(]' "$text"
+matches 'of kernels beside it, too' '^I xqa@H200: PROB ' "$text"
+text=$("$program" view $small --live page=map --live values=unrounded --describe)
+matches 'the map of the runs' '^unrounded values; distances in roundoffs 2\^-8 ' "$text"
+matches 'runs that coincide' '^C fa2-split@B200 at .*; as B, as far as the models can tell$' "$text"
+matches 'runs of one'"'"'s own' '^B paged-v2@H200 at ' \
+    "$("$program" view $small --runs paged-v2@H200 --live page=map --describe)"
+"$program" view $small --live page=map --at 3 --pin 7 --zoom 1.5,-20,10 --theme dark -o page.png
+same 'pin, zoom and page are a picture'"'"'s, too' "$(head -c 8 page.png | od -An -tx1 | tr -d ' \n')" 89504e470d0a1a0a
+matches 'a number of SMs that no GPU has' '^A a GPU, 131 SMs: 54 groups of 512 tokens' \
+    "$("$program" view --scene decode --live SMs-of-A=131 --describe)"
+
 "$program" trace fa2-4 --snapshots all -o whole.trace >/dev/null
 matches 'a recorded run' '^A fa2: m = 3' "$("$program" view whole.trace --at RESCALE:1 --describe)"
 "$program" trace fa2-4 -o stats.trace >/dev/null
@@ -81,10 +95,16 @@ matches 'no display: the picture, and the word that it is there' \
 "$program" view fa2-4 -o end.png
 same 'it is the picture' "$(cmp end.png flashulp-softmax.png 2>&1)" ''
 refused '--scene x: one of softmax, decode, tiles, machine, divergence, warps is right' fa2-4 --scene x
+refused 'whole.trace: a recorded run has no sites and no others beside it' whole.trace --scene divergence --live page=sites --describe
 refused '--theme x: light, dark or projector is right' fa2-4 --theme x
 refused '--size 10x10: WIDTHxHEIGHT in pixels, 320x180 to 16384x16384, is right' fa2-4 --size 10x10 -o c.png
 refused '--at 99: this view has times from 0 to 16' fa2-4 --at 99 -o c.png
 refused '--at SCALE:1: this view has no such step; --describe names the steps' fa2-4 --at SCALE:1 -o c.png
+refused '--live page=x: where is what the scene shows; another value, or the option of that name, is right' $small --live page=x
+refused '--live color=x: NAME=VALUE is right; the scene'"'"'s names are page, policy' $small --live color=x
+refused 'unknown kernel "paged-v3"; did you mean paged-v2?' $small --runs paged-v3@H200 --live page=map
+refused '--pin x: a whole number from 1 to 536870911 is right' fa2-4 --pin x
+refused '--zoom 0,0,0: Z,X,Y with Z from 0.25 to 64 is right' fa2-4 --zoom 0,0,0
 refused '--frames goes with --render f_%04d.png' fa2-4 --frames 1:2
 refused '--frames 5:90: FIRST:LAST, times from 0 to 16, is right' fa2-4 --frames 5:90 -o 'f%d.png'
 refused '-o f.png: with --frames a name such as f_%04d.png is right' fa2-4 --frames 1:2 -o f.png

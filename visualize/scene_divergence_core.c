@@ -1,5 +1,5 @@
-/* scene_divergence_core.c: the recorded run, its outputs with their errors, the row of the output that
-   is told; see scene_divergence.h. */
+/* scene_divergence_core.c: the recorded run, its outputs with their errors, the row of the output
+   that is told; see scene_divergence.h. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

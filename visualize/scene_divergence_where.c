@@ -1,5 +1,5 @@
-/* scene_divergence_where.c: page WHERE: a map of the errors of the outputs, the tree of numbers that
-   made one of them with what each is off, its bits and neighbours, its drift over time. */
+/* scene_divergence_where.c: page WHERE: a map of the errors of the outputs, the tree of numbers
+   that made one of them with what each is off, its bits and neighbours, its drift over time. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>

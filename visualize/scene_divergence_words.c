@@ -1,5 +1,5 @@
-/* scene_divergence_words.c: what the divergence scene says, page by page; names of outputs, runs and
-   rows. */
+/* scene_divergence_words.c: what the divergence scene says, page by page; names of outputs and
+   runs. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -217,7 +217,7 @@ static void describe_sites(const struct divergence_view *v, double time, char **
                     any        ? ""
                     : time < 1 ? " nothing yet"
                                : " not attributed",
-                    a->run[n].stops ? "; sites are not known from " : "",
+                    a->run[n].stops ? "; an error that was not finite counts as 0, at " : "",
                     a->run[n].stops ? site_name(a->run[n].stops_at) : "");
     }
 }
