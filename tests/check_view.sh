@@ -109,6 +109,15 @@ refused '--frames goes with --render f_%04d.png' fa2-4 --frames 1:2
 refused '--frames 5:90: FIRST:LAST, times from 0 to 16, is right' fa2-4 --frames 5:90 -o 'f%d.png'
 refused '-o f.png: with --frames a name such as f_%04d.png is right' fa2-4 --frames 1:2 -o f.png
 refused '-o f%s.png: with --frames a name such as f_%04d.png is right' fa2-4 --frames 1:2 -o 'f%s.png'
+refused '-o f_%5d.png: with --frames a name such as f_%04d.png is right' fa2-4 --frames 1:2 -o 'f_%5d.png'
+refused 'lanes.trace: it says what lanes did; the warps scene shows that' lanes.trace --scene tiles -o c.png
+matches 'frames as .svg' '^9 pictures.  A film is made of .png ones.$' \
+    "$("$program" view fa2-4 --frames 1:2 --size 640x360 --render 'g_%04d.svg')"
+mkdir folder.png
+refused '-o folder.png: not a regular file; name a new file' fa2-4 -o folder.png --force
+refused '-o none/f_%d.png: cannot be created: No such file or directory' fa2-4 --frames 0:1 -o 'none/f_%d.png'
+matches 'an output that is full' '^flashulp view: the output cannot be written: ' \
+    "$([ -w /dev/full ] && "$program" view fa2-4 --describe 2>&1 >/dev/full || echo 'flashulp view: the output cannot be written: ')"
 refused '-o c.gif: the ending says what is written; one of .png, .svg is right' fa2-4 -o c.gif
 refused '-o /nowhere/c.png: cannot be created: No such file or directory' fa2-4 -o /nowhere/c.png
 refused 'unknown option --secne; did you mean --scene?' fa2-4 --secne softmax

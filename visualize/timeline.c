@@ -29,7 +29,7 @@ static void draw_state(struct drawing *d, enum state state, int run, struct box 
         draw_hatched(d, b, INK_CELL, ink, HATCH_DOTS);
         break;
     case QUEUES:
-        draw_rect(d, b, INK_WAITING, INK_NONE);
+        draw_rect(d, b, INK_RULE, INK_NONE);
         break;
     case STANDS:
         draw_hatched(d, b, INK_PAPER, INK_ALARM, HATCH_CROSS);

@@ -200,6 +200,10 @@ bool view_open(const struct view *v, enum scene_id id, struct scene *s, struct m
     *s = (struct scene){.id = id, .kind = scene_info(id)->kind};
     if (id == v->scene && v->path != NULL && (t = view_trace(v->path, why)) == NULL)
         return false;
+    if (t != NULL && trace_count(t) == 0 && id != SCENE_WARPS && holds_lanes(v->path)) {
+        trace_free(t);
+        return refuse(why, "%.300s: it says what lanes did; the warps scene shows that", v->path);
+    }
     drop_own_options(&own);
     if (s->kind->open(s, &own, t, why)) {
         if (live_shown(s, &own, why))

@@ -62,7 +62,7 @@ static bool frame_name(const char *pattern, int n, char *name, size_t room, stru
 {
     const char *at = strchr(pattern, '%');
     int width = 0, used = 0;
-    if (at == NULL || (sscanf(at, "%%%2d%n", &width, &used) < 1 && at[1] != 'd') ||
+    if (at == NULL || (sscanf(at, "%%0%1d%n", &width, &used) < 1 && at[1] != 'd') ||
         at[used > 0 ? used : 1] != 'd' || strchr(at + 1, '%') != NULL)
         return refuse(why, "-o %.200s: with --frames a name such as f_%%04d.png is right", pattern);
     snprintf(name, room, "%.*s%0*d%s", (int)(at - pattern), pattern, width, n,
@@ -89,9 +89,12 @@ static bool write_frames(const struct view *v, const struct scene *s, const char
             !view_picture(v, s, &f, name, v->scenario.given[OPTION_FORCE], why))
             return false;
     }
-    printf("%d pictures.  A film of them:\n"
-           "ffmpeg -framerate 12 -i %s -pix_fmt yuv420p -crf 18 film.mp4\n",
-           n, pattern);
+    if (ends_with(pattern, ".svg"))
+        printf("%d pictures.  A film is made of .png ones.\n", n);
+    else
+        printf("%d pictures.  A film of them:\n"
+               "ffmpeg -framerate 12 -i %s -pix_fmt yuv420p -crf 18 film.mp4\n",
+               n, pattern);
     return true;
 }
 
