@@ -19,6 +19,7 @@ void lanes_free(struct lanes_view *v)
     free(v->task);
     free(v->step);
     free(v->line);
+    free(v->found_at);
     trace_free(v->trace);
 }
 
@@ -156,25 +157,20 @@ static int request_at(const struct lanes_view *v, uint32_t thread, uint64_t time
     return -1;
 }
 
-static void place_findings(struct lanes_view *v)
+static bool place_findings(struct lanes_view *v)
 {
-    for (size_t f = v->sync.findings; f-- > 0;) {
+    v->found_at = calloc(v->sync.findings + 1, sizeof *v->found_at);
+    for (size_t f = v->sync.findings; v->found_at != NULL && f-- > 0;) {
         struct sync_finding found = trace_finding(&v->sync, f);
         int request = found.block == v->block ? request_at(v, found.thread, found.time) : -1;
+        v->found_at[f] = -1;
         for (int n = 0; n < v->steps && request >= 0; n++)
-            if (!v->step[n].barrier && v->step[n].index == (size_t)request)
+            if (!v->step[n].barrier && v->step[n].index == (size_t)request) {
                 v->step[n].finding = (int)f;
+                v->found_at[f] = n;
+            }
     }
-}
-
-int lanes_step_of(const struct lanes_view *v, int finding)
-{
-    struct sync_finding found = trace_finding(&v->sync, (size_t)finding);
-    int request = found.block == v->block ? request_at(v, found.thread, found.time) : -1;
-    for (int n = 0; n < v->steps && request >= 0; n++)
-        if (!v->step[n].barrier && v->step[n].index == (size_t)request)
-            return n;
-    return -1;
+    return v->found_at != NULL;
 }
 
 bool lanes_told(const struct lanes_view *v, int finding)
@@ -261,10 +257,8 @@ bool lanes_tell(struct lanes_view *v, struct message *why)
         for (int w = v->warps; w < TIMED_WARPS; w++)
             if (v->task[n].warps >> w & 1)
                 v->warps = w + 1;
-    if (!make_steps(v) || !sum_lines(v))
-        return refuse(why, "no memory for %zu requests", v->requests.count);
-    place_findings(v);
-    return true;
+    return (make_steps(v) && sum_lines(v) && place_findings(v)) ||
+           refuse(why, "no memory for %zu requests", v->requests.count);
 }
 
 static void file_name(const struct lanes_view *v, bool of_sync, uint32_t file, char *name,

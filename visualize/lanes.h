@@ -58,6 +58,7 @@ struct lanes_view {
     int steps;
     struct lanes_line *line;
     int lines;
+    int *found_at; /* the step that makes each finding, or -1: its access is not in this block */
 };
 
 /* Everything after trace, scenario and device; false: the sentence. */
@@ -76,8 +77,6 @@ const char *lanes_listing(const struct lanes_view *v, bool of_sync, uint32_t fil
 void lanes_finding_words(const struct lanes_view *v, int finding, char *text, size_t room);
 /* Is an earlier finding between the same two lines? */
 bool lanes_told(const struct lanes_view *v, int finding);
-/* The step that makes the finding, or -1: its access is not in this block. */
-int lanes_step_of(const struct lanes_view *v, int finding);
 
 /* lanes_draw.c */
 enum { LANES_CELL = 1 }; /* shape.what: + lane */

@@ -222,7 +222,7 @@ static void draw_time(const struct lanes_view *v, const struct look *look, struc
     double step = axis_round(&round, 8), x = timeline_x(&t, b, t.now);
     draw_timeline(&t, b, d);
     for (size_t f = 0; f < v->sync.findings; f++) {
-        int at = lanes_step_of(v, (int)f);
+        int at = v->found_at[f];
         if (at >= 0)
             draw_mark(d, MARK_DIAMOND, timeline_x(&t, b, v->step[at].to), b.y - 6, 9, INK_ALARM);
     }

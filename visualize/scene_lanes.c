@@ -183,7 +183,7 @@ static void lanes_describe(const struct scene *scene, double time, char **text)
     text_append(text, v->sync.findings > 0 ? "found:\n" : "nothing was found wrong\n");
     for (size_t f = 0; f < v->sync.findings; f++) {
         char words[400];
-        int step = lanes_step_of(v, (int)f);
+        int step = v->found_at[f];
         lanes_finding_words(v, (int)f, words, sizeof words);
         text_append(text, "  %s", words);
         if (step >= 0)
