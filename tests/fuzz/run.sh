@@ -15,7 +15,7 @@ libraries="$build/libflashulp.a -lmpfr -lgmp -lcjson -lm -pthread"
 # target, its source, seeds besides corpus/ and found/, the reader's files, which of their functions
 targets() {
     cat <<'END'
-trace trace - simulator/trace_parse.c,simulator/trace_chunks.c .
+trace trace - simulator/trace_parse.c,simulator/trace_chunks.c,simulator/trace_lanes.c,simulator/trace_sync.c .
 npy tensor tests/data/readers/*.npy reference/tensor_npy.c,reference/tensor_stream.c .
 npz tensor tests/data/readers/*.npz reference/tensor_npz.c,reference/tensor_npy.c .
 safetensors tensor tests/data/readers/*.safetensors reference/tensor_safetensors.c .

@@ -4,6 +4,7 @@ import json
 import os
 import struct
 import zipfile
+import zlib
 
 os.chdir(os.path.dirname(os.path.abspath(__file__)))
 
@@ -68,3 +69,22 @@ put("lengths/keys", b"0,3,8\0000,5,5")
 put("lengths/empty", b"0,0,0,7")
 put("lengths/limits", b"0,-1,9223372036854775807")
 put("lengths/long", b",".join(b"%d" % i for i in range(41)) + b"\0" + b"0" + b",40" * 40)
+
+
+def chunk(tag, data):
+    head = tag + struct.pack("<Q", len(data)) + data
+    return head + struct.pack("<I", zlib.crc32(head))
+
+
+def names(*all):
+    return struct.pack("<I", len(all)) + b"".join(struct.pack("<H", len(n)) + n for n in all)
+
+
+# What two lanes did, their barrier, a race: behind a trace without steps.
+with open("trace/none.trace", "rb") as f:
+    whole = f.read()
+lanes = [struct.pack("<8I2Q3I", 0, n, n, 0, 0, 4, 0, 7 + n, n, 128 * n, 0, 0, 1 + n) for n in range(2)]
+sync = struct.pack("<8I2Q", 0, 0, 0, 3, 1, 0, 1, 9, 2, 2) + struct.pack("<12I2Q", 0, 0, 1, 1, 0, 1, 8, 3, 0, 0, 1, 7, 1, 0)
+put("trace/lanes.trace", whole[:-16] + chunk(b"LANE", struct.pack("<I", 60) + names(b"a.cu") +
+    struct.pack("<Q", 2) + b"".join(lanes)) + chunk(b"SYNC", struct.pack("<2I", 48, 64) + names(b"a race", b"a.cu") +
+    struct.pack("<2Q", 1, 1) + sync) + whole[-16:])
