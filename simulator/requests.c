@@ -67,7 +67,7 @@ static struct lane_request *request_of(struct forming *f, const struct lane_acce
 
 /* The words of those lanes, bank by bank: in which pass each lane is served from `base` on. */
 static int part_passes(const struct trace_lanes *l, const struct lane_request *r, int first,
-                       int last, int base, int pass[REQUEST_LANES])
+                       int last, int base, struct lane_turn turn[REQUEST_LANES])
 {
     uint64_t seen[BANKS][REQUEST_LANES];
     int different[BANKS] = {0}, most = 0;
@@ -83,8 +83,8 @@ static int part_passes(const struct trace_lanes *l, const struct lane_request *r
                 at++;
             if (at == different[bank] && at < REQUEST_LANES)
                 seen[bank][different[bank]++] = word;
-            if (base + at > pass[lane])
-                pass[lane] = base + at;
+            if (base + at > turn[lane].pass)
+                turn[lane] = (struct lane_turn){base + at, at > 0};
             most = different[bank] > most ? different[bank] : most;
         }
     }
@@ -98,13 +98,13 @@ static int lanes_at_once(const struct lane_request *r)
 }
 
 int request_passes(const struct trace_lanes *l, const struct lane_request *r,
-                   int pass[REQUEST_LANES])
+                   struct lane_turn turn[REQUEST_LANES])
 {
     int at_once = lanes_at_once(r), passes = 0;
     for (int lane = 0; lane < REQUEST_LANES; lane++)
-        pass[lane] = -1;
+        turn[lane] = (struct lane_turn){-1, false};
     for (int first = 0; first < REQUEST_LANES; first += at_once)
-        passes += part_passes(l, r, first, first + at_once, passes, pass);
+        passes += part_passes(l, r, first, first + at_once, passes, turn);
     return passes;
 }
 
@@ -140,12 +140,12 @@ static int sectors(const struct trace_lanes *l, const struct lane_request *r)
 
 static void weigh(struct lane_requests *r, const struct trace_lanes *l)
 {
-    int pass[REQUEST_LANES];
+    struct lane_turn turn[REQUEST_LANES];
     for (size_t n = 0; n < r->count; n++) {
         struct lane_request *q = &r->request[n];
         bool global = q->first.space == LANE_GLOBAL;
         uint64_t bytes = (uint64_t)__builtin_popcount(q->lanes) * q->first.bytes;
-        q->passes = global ? sectors(l, q) : request_passes(l, q, pass);
+        q->passes = global ? sectors(l, q) : request_passes(l, q, turn);
         q->least = global ? (int)((bytes + SECTOR_BYTES - 1) / SECTOR_BYTES) : parts_in_use(q);
     }
 }

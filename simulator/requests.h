@@ -28,9 +28,14 @@ bool lane_requests_new(struct lane_requests *r, const struct trace_lanes *l, int
                        struct message *why);
 void lane_requests_free(struct lane_requests *r);
 
-/* Which pass serves each lane, from 0; -1: takes no part.  Returns the number of passes.  A lane
-   whose words lie in several passes is told of the last. */
+/* Which pass serves a lane, from 0, and does it come later than it need, for a bank that another
+   lane's word has?  Of several words the last one counts.  pass -1: takes no part. */
+struct lane_turn {
+    int pass;
+    bool conflict;
+};
+/* Returns the number of passes. */
 int request_passes(const struct trace_lanes *l, const struct lane_request *r,
-                   int pass[REQUEST_LANES]);
+                   struct lane_turn turn[REQUEST_LANES]);
 
 #endif

@@ -180,7 +180,7 @@ static void test_refusals(void **state)
         {"lanes.trace --scene softmax", "lanes.trace: "},
         {"nowhere.trace --scene warps", "nowhere.trace: no such file"},
         {"--scene warps --device X100", "X100"},
-        {"--scene warps --live shown=banks", "--live shown=banks: the scene cannot show that"}};
+        {"--scene warps --live shown=banks", "--live shown=banks: tiles is what the scene shows"}};
     (void)state;
     for (size_t n = 0; n < sizeof rows / sizeof rows[0]; n++) {
         struct view_case c;

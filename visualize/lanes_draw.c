@@ -9,14 +9,16 @@
 
 enum { SHOWN_LINES = 8, SHOWN_FINDINGS = 3 };
 
-/* Which pass serves a lane, without colour: full, then hatched one way, the other, both. */
-static void draw_access(struct drawing *d, struct box b, int pass)
+/* Which pass serves a lane: full, or hatched in three ways; crossed where it is a conflict. */
+static void draw_access(struct drawing *d, struct box b, struct lane_turn turn)
 {
-    static const enum hatch hatches[] = {HATCH_NONE, HATCH_RISING, HATCH_FALLING, HATCH_CROSS};
-    if (pass == 0)
+    static const enum hatch hatches[] = {HATCH_NONE, HATCH_RISING, HATCH_FALLING, HATCH_DOTS};
+    if (turn.conflict)
+        draw_hatched(d, b, INK_CELL, INK_ALARM, HATCH_CROSS);
+    else if (turn.pass == 0)
         draw_rect(d, b, INK_WIDE, INK_WIDE);
     else
-        draw_hatched(d, b, INK_CELL, INK_ALARM, hatches[pass < 3 ? pass : 3]);
+        draw_hatched(d, b, INK_CELL, INK_WIDE, hatches[turn.pass < 3 ? turn.pass : 3]);
 }
 
 static void draw_grid(struct drawing *d, struct box b, const char *columns)
@@ -53,8 +55,8 @@ static void draw_shared(const struct lanes_view *v, const struct lane_request *r
                         const struct look *look, struct box b, struct drawing *d)
 {
     double cell = b.w / 32;
-    int pass[REQUEST_LANES];
-    request_passes(&v->lanes, r, pass);
+    struct lane_turn turn[REQUEST_LANES];
+    request_passes(&v->lanes, r, turn);
     for (int lane = 0; lane < REQUEST_LANES; lane++) {
         draw_row(d, look, b, lane);
         if ((r->lanes >> lane & 1) == 0)
@@ -65,7 +67,7 @@ static void draw_shared(const struct lanes_view *v, const struct lane_request *r
             int bank = (int)((a.offset / 4 + (uint64_t)i) % BANKS);
             draw_access(
                 d, (struct box){b.x + bank * cell + 1, b.y + lane * cell + 1, cell - 2, cell - 2},
-                pass[lane]);
+                turn[lane]);
         }
     }
     d->what = 0;
@@ -90,7 +92,7 @@ static void draw_global(const struct lanes_view *v, const struct lane_request *r
         draw_access(d,
                     (struct box){b.x + (at < 31 ? (double)at : 31) * cell + 1,
                                  b.y + lane * cell + 1, cell - 2, cell - 2},
-                    0);
+                    (struct lane_turn){0, false});
     }
     d->what = 0;
 }
@@ -127,16 +129,16 @@ static void draw_headline(const struct lanes_view *v, const struct lanes_step *s
 
 static void draw_pass_legend(double x, double y, bool large, struct drawing *d)
 {
-    static const char *const names[] = {"first pass", "second", "third", "later"};
-    for (int pass = 0; pass < 4; pass++) {
-        draw_access(d, (struct box){x, y - 9, 11, 11}, pass);
+    static const char *const names[] = {"first pass", "second", "third", "later", "conflict"};
+    for (int pass = 0; pass < 5; pass++) {
+        draw_access(d, (struct box){x, y - 9, 11, 11}, (struct lane_turn){pass, pass == 4});
         draw_text(d, FACE_SANS, 11, ALIGN_LEFT, INK_TEXT, x + 17, y, "%s", names[pass]);
         x += 17 + font_width(FACE_SANS, 11, names[pass]) + 14;
     }
     if (large)
         return;
     draw_mark(d, MARK_DOWN, x + 5, y - 4, 8, INK_RESCALE);
-    draw_text(d, FACE_SANS, 11, ALIGN_LEFT, INK_TEXT, x + 15, y, "conflict, on the time bar");
+    draw_text(d, FACE_SANS, 11, ALIGN_LEFT, INK_TEXT, x + 15, y, "on the time bar");
 }
 
 static void draw_lines(const struct lanes_view *v, const struct lanes_step *now, double x, double y,

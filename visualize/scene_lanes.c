@@ -201,7 +201,8 @@ static void lanes_describe(const struct scene *scene, double time, char **text)
 static bool lanes_inspect(const struct scene *scene, int what, int time, struct inspection *i)
 {
     const struct lanes_view *v = scene->story;
-    int lane = what - LANES_CELL, pass[REQUEST_LANES], n = time > 0 ? time - 1 : 0;
+    struct lane_turn turn[REQUEST_LANES];
+    int lane = what - LANES_CELL, n = time > 0 ? time - 1 : 0;
     if (lane < 0 || lane >= REQUEST_LANES || n >= v->steps || v->step[n].barrier)
         return false;
     const struct lane_request *r = &v->requests.request[v->step[n].index];
@@ -218,9 +219,10 @@ static bool lanes_inspect(const struct scene *scene, int what, int time, struct 
         snprintf(i->words[1], sizeof i->words[1], "sector %llu",
                  (unsigned long long)(a.offset / SECTOR_BYTES));
     } else {
-        int passes = request_passes(&v->lanes, r, pass);
-        snprintf(i->words[1], sizeof i->words[1], "bank %d, pass %d of %d",
-                 (int)(a.offset / 4 % BANKS), pass[lane] + 1, passes);
+        int passes = request_passes(&v->lanes, r, turn);
+        snprintf(i->words[1], sizeof i->words[1], "bank %d, pass %d of %d%s",
+                 (int)(a.offset / 4 % BANKS), turn[lane].pass + 1, passes,
+                 turn[lane].conflict ? ", a conflict" : "");
     }
     snprintf(i->words[2], sizeof i->words[2], "%s", lanes_place(v, false, a.file, a.line).text);
     return true;
@@ -230,8 +232,7 @@ static int lanes_parameters(const struct scene *scene, struct parameter p[PARAME
 {
     const struct lanes_view *v = scene->story;
     p[PARAMETER_BLOCK] = (struct parameter){.name = "block"};
-    snprintf(p[PARAMETER_BLOCK].value, sizeof p->value, "%lld",
-             (long long)v->block);
+    snprintf(p[PARAMETER_BLOCK].value, sizeof p->value, "%lld", (long long)v->block);
     p[PARAMETER_SHOWN] = (struct parameter){.name = "shown", .value = "lanes"};
     return v->tiles.verb != NULL ? 2 : 1;
 }
