@@ -162,6 +162,52 @@ static void test_preview(void **state)
     case_close(&c);
 }
 
+/* The line that follows the merge ends where the run did, whatever a backend's records are; a group's
+   mark stands over its tokens. */
+static void test_merge(void **state)
+{
+    (void)state;
+    for (int backend = 0; backend < BACKEND_COUNT; backend++) {
+        struct view_case c = teaching;
+        struct message why;
+        if (backend > 0)
+            assert_true(
+                teaching.scene.kind->change(&teaching.scene, 0, backend, 0, &c.scene, &why));
+        const struct decode_view *v = c.scene.story;
+        for (int n = 0; n < 3; n++) {
+            const struct decode_lane *l = &v->story.lane[n];
+            double merged = decode_merged(v, n, l->groups);
+            if (fabs(merged - l->before) > 2e-6 * fabs(l->before))
+                fail_msg("backend %d, lane %d: %.17g, not %.17g", backend, n, merged, l->before);
+        }
+        if (backend > 0)
+            c.scene.kind->close(&c.scene);
+    }
+}
+
+static void test_marks(void **state)
+{
+    enum { MOST = 256 };
+    struct drawing d = {0};
+    double edge[MOST + 1];
+    const struct decode_lane *l = &story_of(&teaching.scene)->lane[1];
+    (void)state;
+    edges(&teaching.scene, 1, edge, MOST);
+    edge[l->groups] = 1e9;
+    case_draw(&teaching, teaching.scene.moments, &d);
+    int seen = 0;
+    for (int i = 0; i < d.count; i++) {
+        const struct shape *s = &d.shape[i];
+        if (s->kind != SHAPE_MARK || s->what >> 19 != 1 || (s->what & 7) != 1)
+            continue;
+        int g = s->what >> 3 & 0xFFFF;
+        assert_true(s->x > edge[g] && s->x < edge[g + 1]);
+        seen++;
+    }
+    assert_int_equal(seen, l->groups);
+    drawing_free(&d);
+}
+
 static void test_no_faults(void **state)
 {
     static const double times[] = {0, 0.5, 30, 54, 87, 88, 89};
@@ -207,7 +253,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_teaching_table), cmocka_unit_test(test_changes),
-        cmocka_unit_test(test_preview), cmocka_unit_test(test_no_faults),
+        cmocka_unit_test(test_preview),        cmocka_unit_test(test_merge),
+        cmocka_unit_test(test_marks),          cmocka_unit_test(test_no_faults),
         cmocka_unit_test(test_refusals)};
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

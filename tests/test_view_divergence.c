@@ -161,6 +161,7 @@ static void test_rows_add_up(void **state)
     (void)state;
     struct divergence_view *d = small.scene.story;
     const struct audited *x = &d->core->audited;
+    d->page = DIVERGENCE_SITES;
     for (int output = 0; output < d->core->rows * d->core->cols; output += 7) {
         divergence_choose(d, output + 1);
         const struct site_rows rows = d->rows;
@@ -179,6 +180,7 @@ static void test_rows_add_up(void **state)
                          total, error);
         }
     }
+    d->page = DIVERGENCE_MAP;
 }
 
 /* Letters are told apart, E is left to the exact result; a family has one marker and ink. */

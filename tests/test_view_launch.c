@@ -148,6 +148,26 @@ static void test_inspection(void **state)
     }
 }
 
+/* Every cell that is computed has its step written in it. */
+static void test_numbered(void **state)
+{
+    struct view_case c;
+    struct drawing d = {0};
+    int count[73] = {0};
+    (void)state;
+    opened(&c, "--scene tiles");
+    case_draw(&c, 0, &d);
+    for (int n = 0; n < d.count; n++) {
+        const struct shape *s = &d.shape[n];
+        if (s->kind == SHAPE_TEXT && s->what > 0 && s->what <= 128)
+            count[atoi(drawing_text(&d, s))]++;
+    }
+    for (int n = 1; n <= 72; n++)
+        assert_int_equal(count[n], 1);
+    drawing_free(&d);
+    case_close(&c);
+}
+
 static void test_refusals(void **state)
 {
     static const char *const rows[][2] = {
@@ -174,6 +194,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_words), cmocka_unit_test(test_parameters),
-        cmocka_unit_test(test_inspection), cmocka_unit_test(test_refusals)};
+        cmocka_unit_test(test_inspection), cmocka_unit_test(test_numbered),
+        cmocka_unit_test(test_refusals)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -37,6 +37,8 @@ void decode_describe(const struct scene *s, double time, char **text);
 bool decode_inspect(const struct scene *s, int what, int time, struct inspection *i);
 void decode_draw(const struct scene *s, const struct look *look, struct box stage,
                  struct drawing *d);
+/* Lane n's first groups put together, in plain doubles. */
+double decode_merged(const struct decode_view *v, int n, int groups);
 void decode_draw_records(const struct decode_view *v, const struct look *look, struct box b,
                          struct drawing *d);
 const char *decode_title(const struct decode_view *v, const char *title);

@@ -50,6 +50,15 @@ static double add_record(struct running *r, struct record x)
     return r->weighted / r->sum;
 }
 
+double decode_merged(const struct decode_view *v, int n, int groups)
+{
+    struct running r = {-INFINITY, 0, 0};
+    double value = NAN;
+    for (int g = 0; g < groups; g++)
+        value = add_record(&r, record_of(merge_of(v), &v->story.lane[n].group[g]));
+    return value;
+}
+
 static struct axis scale_of(const struct decode_view *v, struct box b)
 {
     const struct decode_story *s = &v->story;

@@ -75,7 +75,7 @@ const char *divergence_row_name(int row);
 /* What a row moved output i by, in ulps; NaN: not known. */
 double divergence_moved(const struct divergence_view *v, const struct site_rows *rows, int run,
                         int row, int64_t i);
-/* Fills v->rows and v->mean, where there is an audit. */
+/* Fills v->rows and v->mean, from the audit. */
 void divergence_tell_sites(struct divergence_view *v);
 
 /* Steps of page MAP. */

@@ -119,8 +119,8 @@ bool divergence_tell(struct divergence_view *v, int output, struct message *why)
     if (!lane_tell(&s->lane[0], c->trace, &s->place, false, why))
         return false;
     softmax_pair(s);
-    if (c->audited_is)
-        divergence_tell_sites(v);
+    if (v->page == DIVERGENCE_SITES)
+        divergence_tell_sites(v); /* elsewhere a job may be making the audit */
     return true;
 }
 
