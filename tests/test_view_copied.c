@@ -106,8 +106,13 @@ static void test_scenes(void **state)
         for (int k = 0; rows[n].parameters[k] >= 0; k++)
             for (int way = -1; way <= 1; way += 2) {
                 struct scene changed;
+                struct parameter before[PARAMETER_MOST], after[PARAMETER_MOST];
                 if (!c.scene.kind->change(&c.scene, rows[n].parameters[k], way, 0, &changed, &why))
                     fail_msg("%s: %s", rows[n].words, why.text);
+                c.scene.kind->parameters(&c.scene, before);
+                changed.kind->parameters(&changed, after);
+                assert_string_not_equal(before[rows[n].parameters[k]].value,
+                                        after[rows[n].parameters[k]].value);
                 f.look.time = changed.moments / 2;
                 check(&c.view, &changed, &f);
                 changed.kind->close(&changed);
