@@ -20,8 +20,8 @@ struct arrivals_view {
     double low, high;
 };
 
-/* What dQ[d] of the first query may be as stored: the values met and how many orders gave each, in the
-   order in which they were met; value[0] is that of the first order, which is ascending unless drawn. */
+/* What dQ[d] of the first query may be as stored: the values in the order in which they were met, and
+   how many orders gave each; value[0] is that of the first order, which is ascending unless drawn. */
 enum { ARRIVALS_SHOWN = 4, ARRIVALS_VALUES = 64 };
 struct arrivals_results {
     int count; /* at most ARRIVALS_VALUES; what does not fit is left out */

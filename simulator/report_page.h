@@ -38,8 +38,8 @@ void page_rows(struct page_block *table, const char *rows);
 struct page_block *page_bars(struct page *p, const char *caption);
 void page_bar(struct page_block *bars, int64_t count, const char *format, ...) PAGE_FORMAT(3);
 
-/* A figure of strips, all of `length` of what `axis` names, each cut into pieces; where there are no
-   pictures, `letters` stand for it. */
+/* A figure of strips, all of `length` of what `axis` names, each cut into pieces; where there are
+   no pictures, `letters` stand for it. */
 struct page_block *page_strips(struct page *p, int64_t length, const char *axis,
                                const char *letters, const char *caption);
 void page_strip(struct page_block *strips, const char *format, ...) PAGE_FORMAT(2);
@@ -92,8 +92,8 @@ void page_not_established(struct page *p, const char *format, ...) PAGE_FORMAT(2
 const char *page_unknown(const struct page *p, int n);
 
 void page_write_html(FILE *out, const struct page *p);
-/* The page's figures of strips, rooflines, points and rows, one below the other, as an SVG file of its
-   own; there must be one. */
+/* The page's figures of strips, rooflines, points and rows, one below the other, as an SVG file of
+   its own; there must be one. */
 bool page_has_figure(const struct page *p);
 void page_write_svg(FILE *out, const struct page *p);
 void page_write_markdown(FILE *out, const struct page *p);

@@ -1,5 +1,5 @@
-/* report_page_chart.c: a figure of rows over one axis as SVG: marks and bars at places, limits across
-   all rows, a key above them.  Colours are Okabe and Ito's; marks differ by shape, bars by what is
+/* report_page_chart.c: a figure of rows over one axis as SVG: marks and bars at places, limits
+   across all rows, a key above them.  Colours are Okabe and Ito's; marks differ by shape, bars by what is
    written in them, too. */
 #include <inttypes.h>
 #include <math.h>
@@ -106,7 +106,7 @@ int64_t page_chart_height(const struct page_block *b)
     return (int64_t)p.bottom + AXIS;
 }
 
-/* 1, 2 or 5 times a power of ten, so that about seven ticks fit; whole powers on a logarithmic axis. */
+/* 1, 2 or 5 times a power of ten, so that about seven ticks fit; logarithmic: whole powers. */
 static double tick_step(const struct plot *p)
 {
     double wanted = (p->to - p->from) / 7, step = pow(10, floor(log10(wanted)));

@@ -74,8 +74,8 @@ static double stroke_x(const struct scales *s, const struct page_block *b, int64
     return x;
 }
 
-/* A roof's name stands on it, too: colour alone tells nothing apart.  Names of equal roofs stand side by
-   side. */
+/* A roof's name stands on it, too: colour alone tells nothing apart.  Names of equal roofs stand side
+   by side. */
 static void write_name(FILE *out, const struct scales *s, const struct page_block *b, int64_t i)
 {
     double right = PAGE_FIGURE_WIDTH - RIGHT - 6;

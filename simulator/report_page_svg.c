@@ -1,5 +1,5 @@
-/* report_page_svg.c: a page's figures as SVG: inside a page, or all of them in a file of its own, on
-   white, each below its caption. */
+/* report_page_svg.c: a page's figures as SVG: inside a page, or all of them in a file of its own,
+   on white, each below its caption. */
 #include <assert.h>
 #include <inttypes.h>
 #include <string.h>

@@ -1,5 +1,5 @@
-/* audit_figures.c: charts of an audit: how far each run is from the true values, and from which site
-   to which its outputs were moved. */
+/* audit_figures.c: charts of an audit: how far each run is from the true values, and from which
+   site to which its outputs were moved. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -154,8 +154,8 @@ static bool even(enum format f, double value)
     return fmod(value / format_ulp(f, value), 2) == 0;
 }
 
-/* The formats' numbers around the input, in ulps of the one stored: two on each side, and what rounds
-   to it.  Neighbours lie nearer below a power of two. */
+/* The formats' numbers around the input, in ulps of the one stored: two on each side, and what
+   rounds to it.  Neighbours lie nearer below a power of two. */
 static void draw_row(struct page_block *chart, enum format f, const struct decimal_place *p)
 {
     double ulp = format_ulp(f, p->value), at[5] = {0};

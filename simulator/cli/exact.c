@@ -156,7 +156,8 @@ static bool exact(const struct scenario *s, struct report *r, int *status, struc
 {
     struct scenario_input in;
     struct selection selection;
-    if (!report_check_outputs(s, s->given[OPTION_DO] ? "json md csv" : "json md csv svg", NULL, 0, why) ||
+    const char *endings = s->given[OPTION_DO] ? "json md csv" : "json md csv svg";
+    if (!report_check_outputs(s, endings, NULL, 0, why) ||
         !cli_check_figure(s, "weights exponentials", why) || !scenario_problem(s, &in, why))
         return false;
     bool ok = scenario_select(s, &in.problem, &selection, why);

@@ -208,11 +208,11 @@ int cli_plan(int argc, char **argv)
         abort();
     report_new(&r, &s);
     page->report = &r;
+    const char *figures =
+        s.given[OPTION_SWEEP] ? "shares heads roofline waves sweep" : "shares heads roofline waves";
     if (!read_request(page, &s, &why) ||
         !report_check_outputs(&s, "json md csv html svg", NULL, 0, &why) ||
-        !cli_check_figure(&s, s.given[OPTION_SWEEP] ? "shares heads roofline waves sweep"
-                                                 : "shares heads roofline waves", &why) || !answer(page, &why) ||
-        !report_finish(&r, &why))
+        !cli_check_figure(&s, figures, &why) || !answer(page, &why) || !report_finish(&r, &why))
         status = cli_refused("plan", &why);
     report_free(&r);
     scenario_free(&s);

@@ -1,5 +1,5 @@
-/* plan_figures.c: charts of a plan: a cell's operations beside their time, heads that share keys, and
-   what the tiles of a sweep need of a thread's registers and a block's shared memory. */
+/* plan_figures.c: charts of a plan: a cell's operations beside their time, heads that share keys,
+   and what the tiles of a sweep need of a thread's registers and a block's shared memory. */
 #include <stdlib.h>
 
 #include "simulator/cli/cli.h"

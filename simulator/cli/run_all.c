@@ -164,8 +164,8 @@ static void add_figure(struct report *r, const struct contest *x)
     const char *format = format_info(out_format(x))->name;
     char *axis = NULL, *caption = NULL;
     text_append(&axis, "largest error of an output, in roundoffs of %s", format);
-    text_append(&caption, "%s, policy %s: how far each listing is from the certified result", x->input.name,
-                x->simulation[0].policy.name);
+    text_append(&caption, "%s, policy %s: how far each listing is from the certified result",
+                x->input.name, x->simulation[0].policy.name);
     struct page_block *chart = page_chart(report_picture(r), axis, true, caption);
     page_chart_key(chart, PAGE_DOT, "attention, if nothing were rounded");
     page_chart_key(chart, PAGE_CROSS, "another function, even in exact arithmetic");

@@ -105,8 +105,8 @@ static bool walk_it(struct report *r, const struct scenario *s, struct message *
     struct walk w;
     enum algorithm other;
     bool ok;
-    if (!one_view(s, why) || !report_check_outputs(s, s->given[OPTION_STEP] ? "json md csv svg" : "json md csv", NULL,
-                                                 0, why))
+    const char *endings = s->given[OPTION_STEP] ? "json md csv svg" : "json md csv";
+    if (!one_view(s, why) || !report_check_outputs(s, endings, NULL, 0, why))
         return false;
     if (s->value[OPTION_BESIDE] != NULL &&
         !algorithm_from_name(s->value[OPTION_BESIDE], &other, why)) {
