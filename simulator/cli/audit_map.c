@@ -259,12 +259,14 @@ static void add_figure(struct page *page, const struct audit *a, const struct au
                        int part, const char *what)
 {
     const struct map *m = part == 0 ? &all->stored : &all->before;
-    char caption[200];
+    char caption[240];
     if (m->axes == 0)
         return;
-    snprintf(caption, sizeof caption, "%s: %.1f %% of the spread R = %.4g is in this plane%s", what,
-             100 * m->explained, m->spread,
-             all->points > 0 ? "; rings: other settings of what is not established" : "");
+    snprintf(caption, sizeof caption,
+             "%s: runs lie as far apart as they differ; %.1f %% of the spread R = %.4g is in this "
+             "plane%s",
+             what, 100 * m->explained, m->spread,
+             all->points > 0 ? "; rings: a run under other settings of what is not established" : "");
     struct page_block *map = page_map(page, caption);
     for (int i = 0; i < m->count; i++)
         page_point(map, PAGE_RUN, m->x[i], m->y[i], "%s", a->run[i].name);
