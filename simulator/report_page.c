@@ -1,4 +1,5 @@
 /* report_page.c: a page being put together; see report_page.h. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -279,9 +280,14 @@ void page_chart_row(struct page_block *b, const char *note, const char *format, 
     va_end(arguments);
 }
 
+/* What has no place on the axis is left out. */
 static void add_item(struct page_block *b, int64_t row, enum page_style style, double from,
                      double to, char *what)
 {
+    if (!isfinite(from) || !isfinite(to) || (b->logarithmic && row != PAGE_KEY && from <= 0)) {
+        free(what);
+        return;
+    }
     b->item = more(b->item, (size_t)b->items + 1, sizeof *b->item);
     b->item[b->items++] = (struct page_item){row, style, from, to, what};
 }

@@ -75,7 +75,8 @@ struct page_block *page_chart(struct page *p, const char *axis, bool logarithmic
                               const char *caption);
 void page_chart_row(struct page_block *chart, const char *note, const char *format, ...)
     PAGE_FORMAT(3);
-/* In the newest row: a bar from `from` to `to`, another mark at `from`, and what it is. */
+/* In the newest row: a bar from `from` to `to`, another mark at `from`, and what it is; nothing where
+   that is not finite, or on a logarithmic axis not above 0. */
 void page_chart_mark(struct page_block *chart, enum page_style style, double from, double to,
                      const char *format, ...) PAGE_FORMAT(5);
 /* A line across all rows. */

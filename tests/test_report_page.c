@@ -1,4 +1,5 @@
 /* test_report_page.c: pages: what is escaped, wherever it stands; tables, figures, footers, CSV. */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -337,6 +338,8 @@ static void test_chart(void **state)
     page_chart_mark(chart, PAGE_BAR_2, 2, 8, "six");
     page_chart_mark(chart, PAGE_DIAMOND, 5, 5, "five");
     page_chart_mark(chart, PAGE_RING, 6, 6, "six again");
+    page_chart_mark(chart, PAGE_RING, NAN, NAN, "nowhere");
+    page_chart_mark(chart, PAGE_BAR_1, 6, INFINITY, "too far");
     char *html = written(page_write_html, p), *markdown = written(page_write_markdown, p);
     char *svg = written(page_write_svg, p);
     must_have(html, figure_of(svg));
@@ -352,6 +355,8 @@ static void test_chart(void **state)
     must_have(svg, "text-anchor=\"middle\">ulps &amp; more</text>");
     must_have(svg, ">0</text>");
     assert_null(strstr(svg, ">-0</text>"));
+    assert_null(strstr(svg, "nowhere"));
+    assert_null(strstr(svg, "too far"));
     must_have(svg, "a &lt;bar&gt;</text>");
     must_have(markdown, "ulps & more\n<first>.: 10 letters\n  0  zero\n  10  ten\nsecond: \n  2  six\n");
     free(html);
@@ -373,8 +378,10 @@ static void test_logarithmic_chart(void **state)
     page_chart_row(chart, "", "a");
     page_chart_mark(chart, PAGE_DOT, 0.01, 0.01, "low");
     page_chart_mark(chart, PAGE_DOT, 1000, 1000, "high");
+    page_chart_mark(chart, PAGE_DOT, 0, 0, "no place");
     char *svg = written(page_write_svg, p);
     must_have(svg, ">0.01</text>");
+    assert_null(strstr(svg, "no place"));
     must_have(svg, ">1000</text>");
     must_have(svg, "translate(0 42)");
     must_have(svg, "<text x=\"8\" y=\"32\" font-weight=\"bold\">aaaa");

@@ -52,8 +52,6 @@ void audit_draw_errors(struct page *page, const struct audit *a)
             snprintf(note + used, sizeof note - (size_t)used, "; %.2f of the bound",
                      run->max_ratio);
         page_chart_row(chart, note, "%s", run->name);
-        if (isnan(median))
-            continue;
         page_chart_mark(chart, PAGE_RING, median, median, "median %.4g", median);
         page_chart_mark(chart, PAGE_DOT, run->max_roundoffs, run->max_roundoffs, "largest %.4g",
                         run->max_roundoffs);

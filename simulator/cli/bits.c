@@ -169,9 +169,8 @@ static void draw_row(struct page_block *chart, enum format f, const struct decim
         at[n] = (value[n] - p->value) / ulp;
     page_chart_mark(chart, PAGE_BAR_4, at[1] / 2, at[3] / 2, "%s", "");
     for (int n = 0; n < 5; n++)
-        if (isfinite(at[n]))
-            page_chart_mark(chart, even(f, value[n]) ? PAGE_DOT : PAGE_RING, at[n], at[n], "%s",
-                            number_text(f, value[n]).text);
+        page_chart_mark(chart, even(f, value[n]) ? PAGE_DOT : PAGE_RING, at[n], at[n], "%s",
+                        number_text(f, value[n]).text);
     page_chart_mark(chart, PAGE_DIAMOND, p->ulps, p->ulps, "the input, %+.3f ulp", p->ulps);
 }
 

@@ -3,7 +3,6 @@
    Two questions, two answers.  How far is the algorithm in this policy from the certified result?
    And is it attention at all?  For the second every site is made exact (double arithmetic), so that
    what is left is not rounding. */
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -177,9 +176,8 @@ static void add_figure(struct report *r, const struct contest *x)
         snprintf(note, sizeof note, "%.1f %% rounded right",
                  e->elements ? 100.0 * (double)e->correctly_rounded / (double)e->elements : 100);
         page_chart_row(chart, note, "%s", algorithm_info((enum algorithm)a)->name);
-        if (isfinite(worst) && worst > 0)
-            page_chart_mark(chart, is_attention(&x->exact_verdict[a]) ? PAGE_DOT : PAGE_CROSS,
-                            worst, worst, "%.4g roundoffs", worst);
+        page_chart_mark(chart, is_attention(&x->exact_verdict[a]) ? PAGE_DOT : PAGE_CROSS, worst,
+                        worst, "%.4g roundoffs", worst);
     }
     free(axis);
     free(caption);
