@@ -10,7 +10,7 @@ folder=$(mktemp -d) && trap 'rm -rf "$folder"' EXIT INT TERM
 faults_of() { # FILE NUMBER TITLE MINUTES
     [ "$(head -n 1 "$1")" = "# $2 $3" ] || echo "its first line is not: # $2 $3"
     sed -n 3p "$1" | grep -q "^\*$4 minutes\. " || echo "its third line does not begin: *$4 minutes. "
-    for part in '**You will be able to**' '**In one sentence**' '## 1 ' '## In the code' \
+    for part in '**You will be able to**' '**In one sentence**' '## 1 ' '<!-- picture: ' '## In the code' \
         '## Check yourself' '<summary>Answers</summary>' '## Known, and not known'; do
         grep -qF -e "$part" "$1" || echo "it has no: $part"
     done
@@ -114,6 +114,7 @@ noticed 'a link to a function that is none' 'format_round_up: no such function' 
     's/format.c:format_round/&_up/'
 noticed 'a link to a file that is none' 'no such file' 's/reference.formats.def/reference\/formas.def/'
 noticed 'a part that is missing' 'it has no: ## Known' 's/^## Known/## Unknown/'
+noticed 'a picture that is missing' 'it has no: <!-- picture: ' '/^<!-- picture: /,/^!/d'
 noticed 'an answer too few' '3 questions and 2 answers' 's/^3. No. It is/It is/'
 noticed 'a wide line' 'wider than 80' 's/^One tie went down/One tie, and it was not at all a small one, went down/'
 noticed 'another title' 'its first line is not' '1s/real/true/'
