@@ -67,6 +67,9 @@ $(EMULATED): LDLIBS := $(B)/libemulator.a $(B)/libflashulp.a $(LDLIBS)
 $(filter-out %_checked,$(EMULATED)): $(patsubst %.cu,$(B)/%.emulated.o,$(wildcard tests/emulated/*.cu))
 $(filter %_checked,$(EMULATED)): $(patsubst %.cu,$(B)/%.checked.o,$(wildcard tests/emulated/*.cu))
 
+$(B)/tests/test_gpu_fits: $(B)/gpu/pair.o
+$(B)/tests/test_gpu_fits: LDLIBS := $(B)/libflashulp.a $(LDLIBS)
+
 $(B)/tests/bench/bench_emulator: $(B)/libemulator.a
 
 # The trace that the viewer's scene of lanes begins with; check_view.sh makes it anew and compares.

@@ -27,14 +27,17 @@ bool gpu_kernel_from_name(const char *name, enum gpu_kernel *k, struct message *
 struct gpu_pair {
     enum gpu_kernel kernel;
     const char *unit; /* the tensor core that sums, "sm90"; NULL: fp32 chains */
+    const char *planted; /* "keys", "queries" or NULL: where NaN and infinities were put */
     struct scenario scenario;
     struct scenario_input input;
     struct simulation simulation;
     struct tensor dO; /* backward */
     bool made;
 };
-/* `words`: a problem, and run's options; the pair's own are added.  Refused, too, when the kernel
-   does not take the problem. */
+/* `words`: a problem, and run's options; the pair's own are added.  "--plant keys" puts NaN and
+   infinities into the last two keys, "--plant queries" into the first two queries and their dO: with
+   --causal most of the other side does not see them.  Refused, too, when the kernel does not take
+   the problem. */
 bool gpu_pair_new(struct gpu_pair *p, enum gpu_kernel k, const char *unit, int count,
                   const char *const *words, struct message *why);
 void gpu_pair_free(struct gpu_pair *p);

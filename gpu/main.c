@@ -44,6 +44,7 @@ static void front_page(void)
            "  --schedule HOW         emulator: plain, late, random or detector\n"
            "  --schedule-seed N      of random (1)\n"
            "  --exp hw               weights by the hardware's 2^x (poly: fmaf alone)\n"
+           "  --plant keys|queries   NaN and infinities in the last keys, the first queries\n"
            "  --quick                check: fewer problems, under 20 s\n"
            "  -o FILE.trace          trace: what every lane did, for flashulp view\n"
            "  --pair                 run: its pair in the simulator, too: do they agree?\n"

@@ -1,4 +1,5 @@
 /* pair.c: a kernel's pair, as words of `flashulp run`, and what a kernel takes. */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,6 +23,12 @@ static const struct {
 #include "gpu/kernels.def"
 #undef GPU_SITE
 };
+/* From sm_80 on the least that a block may have: sm_86, sm_89, sm_120. */
+#define GPU_KERNEL(id, name, shared, ...)                                                          \
+    _Static_assert(shared(256) <= 99 * 1024, name " fits into 99 KiB at every head size");
+#include "gpu/kernels.def"
+#undef GPU_KERNEL
+
 enum { SITES = sizeof sites / sizeof *sites, MOST_WORDS = 96, MOST_TEXT = 1024 };
 
 const struct gpu_kernel_info *gpu_kernel_info(enum gpu_kernel k)
@@ -62,10 +69,14 @@ static int shared_bytes(enum gpu_kernel k, int D)
 bool gpu_fits(enum gpu_kernel k, int64_t D, bool half, struct message *why)
 {
     int needs = shared_bytes(k, (int)D), has = target_shared_bytes();
+    int64_t fits = D;
+    while (fits > 32 && shared_bytes(k, (int)fits) > has)
+        fits /= 2;
     if (needs > has)
         return refuse(why,
-                      "%s: head size %lld takes %d bytes of shared memory; a block of %s has %d",
-                      kernels[k].name, (long long)D, needs, target_name(), has);
+                      "%s: head size %lld takes %d bytes of shared memory; a block of %s has %d: "
+                      "head size %lld or less is right",
+                      kernels[k].name, (long long)D, needs, target_name(), has, (long long)fits);
     if (!half && target_unit() != NULL && strcmp(target_unit(), "sm75") == 0)
         return refuse(why, "%s: an sm_75 has no bf16; fp16 is right (--dtype fp16)",
                       kernels[k].name);
@@ -150,9 +161,9 @@ static void add_words(struct words *w, const char *text, int64_t D)
 /* A problem, and what of run's options goes with our kernels. */
 static bool words_fit(const struct scenario *s, struct message *why)
 {
-    static const enum option ours[] = {OPTION_SPLITS, OPTION_GROUP_TOKENS, OPTION_GROUPING, OPTION_DO,
-                                       OPTION_OUT,    OPTION_LSE,          OPTION_DQ,       OPTION_DK,
-                                       OPTION_DV,     OPTION_FORCE};
+    static const enum option ours[] = {
+        OPTION_SPLITS, OPTION_GROUP_TOKENS, OPTION_GROUPING, OPTION_DO, OPTION_OUT,
+        OPTION_LSE,    OPTION_DQ,           OPTION_DK,       OPTION_DV, OPTION_FORCE};
     for (int o = 0; o < OPTION_COUNT; o++) {
         bool fits = option_info((enum option)o)->groups & GROUP_PROBLEM;
         for (size_t i = 0; i < sizeof ours / sizeof *ours; i++)
@@ -200,6 +211,51 @@ static bool make(struct gpu_pair *p, struct message *why)
     return scenario_dq(&p->scenario, &p->input.problem, &p->simulation, why);
 }
 
+/* One number of row n, counted from the end where it is negative, of every head. */
+static void plant(struct tensor *t, int64_t n, int64_t d, double x)
+{
+    n = n < 0 ? t->shape[2] + n : n;
+    for (int64_t b = 0; b < t->shape[0]; b++)
+        for (int64_t h = 0; h < t->shape[1] && n >= 0 && n < t->shape[2]; h++)
+            tensor_set(t, b, h, n, d, x);
+}
+
+static void plant_all(struct gpu_pair *p)
+{
+    struct problem *x = &p->input.problem;
+    if (p->planted != NULL && strcmp(p->planted, "keys") == 0) {
+        plant(&x->k, -1, 3, INFINITY);
+        plant(&x->v, -1, 0, NAN);
+        plant(&x->v, -1, 1, INFINITY);
+        plant(&x->v, -2, 1, -INFINITY);
+        plant(&x->v, -2, 2, INFINITY);
+    } else if (p->planted != NULL) {
+        plant(&x->q, 0, 0, NAN);
+        if (p->made && kernels[p->kernel].flags & GPU_BACKWARD) {
+            plant(&p->dO, 0, 2, NAN);
+            plant(&p->dO, 1, 1, -INFINITY);
+        }
+    }
+}
+
+/* The words without --plant, which is no option of run. */
+static bool take_words(struct gpu_pair *p, struct words *w, int count, const char *const *words,
+                       struct message *why)
+{
+    if (count > MOST_WORDS / 2)
+        return refuse(why, "%d words are too many", count);
+    for (int i = 0; i < count; i++) {
+        if (strcmp(words[i], "--plant") != 0) {
+            w->list[w->count++] = words[i];
+            continue;
+        }
+        p->planted = ++i < count ? words[i] : "nothing";
+        if (strcmp(p->planted, "keys") != 0 && strcmp(p->planted, "queries") != 0)
+            return refuse(why, "--plant %.40s: keys or queries is right", p->planted);
+    }
+    return true;
+}
+
 bool gpu_pair_new(struct gpu_pair *p, enum gpu_kernel k, const char *unit, int count,
                   const char *const *words, struct message *why)
 {
@@ -211,15 +267,11 @@ bool gpu_pair_new(struct gpu_pair *p, enum gpu_kernel k, const char *unit, int c
     memset(&w, 0, sizeof w);
     p->kernel = k;
     p->unit = unit;
-    if (count > MOST_WORDS / 2)
-        return refuse(why, "%d words are too many", count);
-    if (!head_size(words, count, &D, why))
+    if (!take_words(p, &w, count, words, why) || !head_size(w.list, w.count, &D, why))
         return false;
-    for (int i = 0; i < count; i++)
-        w.list[w.count++] = words[i];
     bool given = kernels[k].flags & GPU_BACKWARD;
-    for (int i = 0; i < count; i++)
-        given = given && strcmp(words[i], "--do") != 0;
+    for (int i = 0; i < w.count; i++)
+        given = given && strcmp(w.list[i], "--do") != 0;
     if (given)
         add_words(&w, "--do random:1", D);
     add_words(&w, kernels[k].pair, D);
@@ -230,8 +282,10 @@ bool gpu_pair_new(struct gpu_pair *p, enum gpu_kernel k, const char *unit, int c
         add_words(&w, order, D);
     }
     if (scenario_parse(&p->scenario, run->name, run->groups, w.count, (char **)w.list, why) &&
-        make(p, why))
+        make(p, why)) {
+        plant_all(p);
         return true;
+    }
     gpu_pair_free(p);
     return false;
 }

@@ -127,6 +127,9 @@ static void add_header(struct report *r, const struct gpu_words *w, const struct
                     target_is_emulator() && w->pair ? "by the pair too; " : "");
     if (w->target.hw)
         report_text(r, "%s\n", gpu_exp_meaning(true));
+    if (p->planted != NULL)
+        report_text(r, "NaN and infinities are planted in %s, which the words below leave out\n",
+                    p->planted);
 }
 
 static bool run(const struct gpu_words *w, struct report *r, bool *equal, struct message *why)

@@ -106,7 +106,7 @@ static void query_errors(struct query *y, const struct head *h, int64_t r, const
         y->weight_error[j] = p + b->weight * (P + p) + b->tiny;
         y->dS[j] = P * (dP - delta);
         y->dS_error[j] = before + b->weight * (P * t + before) + b->tiny;
-        if (isinf(format_round(f, P * t + y->dS_error[j], false)))
+        if (!isfinite(format_round(f, P * t + y->dS_error[j], false)))
             y->dS_error[j] = INFINITY;
     }
 }
@@ -131,7 +131,7 @@ static void close_sums(const struct sums *s, int64_t count, double scale, double
         double error = fabs(scale) * (s->error[i] + factor * s->size[i]) * (1 + BOUND_SLACK);
         if (s->size[i] > 0)
             error += (double)terms * TINY * (1 + fabs(scale));
-        if (isinf(error) || isinf(format_round(f, value + error, false)))
+        if (!isfinite(format_round(f, value + error, false)))
             s->error[i] = INFINITY;
         else
             s->error[i] = s->size[i] > 0 ? error + format_ulp(f, value + error) / 2 : 0;

@@ -25,6 +25,16 @@ for kernel in $(sed -n 's/^GPU_KERNEL([A-Z_0-9]*, "\([^"]*\)".*/\1/p' gpu/kernel
     matches "check asks $kernel" "^$kernel +[1-9][0-9]* passed, 0 failed$" "$said"
 done
 
+# Of every kernel every head size in both formats is asked, by the rows of check.def.
+for asked in FORWARD DECODES BACKWARD; do
+    for dtype in NORMAL FP16; do
+        for d in 32 64 128 256; do
+            same "check asks $asked kernels of $dtype, head size $d" \
+                "$(grep -cE "^CHECK\(.*, $dtype \"[0-9,]*,$d .*ASK_$asked" gpu/check.def | sed 's/^[1-9][0-9]*$/some/')" some
+        done
+    done
+done
+
 # The pair that a run names is a command that gives the run's digest.
 for words in "--kernel fa2 $problem 1,2,1,50,70,64 --causal" "--kernel fa1 $problem 1,1,1,30,66,32" \
     "--kernel decode-triton $problem 1,4,2,1,200,64 --splits 2" "--kernel fa2 --accumulate sm90 $problem 1,1,1,20,90,128" \
@@ -34,6 +44,8 @@ for words in "--kernel fa2 $problem 1,2,1,50,70,64 --causal" "--kernel fa1 $prob
     pair=$(printf '%s\n' "$said" | sed -n '/^its pair /,/^pair /{s/^its pair *flashulp//;/^pair/d;p;}' | tr '\n' ' ')
     same "the pair's digest: $words" "$ran" "$("$build/flashulp" $pair | sed -n 's/^digest \([0-9a-f]*\).*/\1/p')"
 done
+matches 'what is planted is said' '^NaN and infinities are planted in keys, which the words below leave out$' \
+    "$("$gpu" run $problem 1,1,1,8,8,32 --causal --plant keys)"
 same 'a run that agrees with its pair' "$("$gpu" run --pair $problem 1,1,1,8,8,32 >/dev/null && echo yes)" yes
 # dQ by atomic adds has the bits of its order of blocks, and so has the pair; in copies it has the same in all.
 words="--generate gaussian --dtype fp16 --shape 1,2,1,128,320,32 --seed 22"
@@ -135,6 +147,7 @@ refused 'run: fa2: it takes no packed sequences; leave out --cu-seqlens' run $pr
 refused 'run: no kernel of ours is named fa22; did you mean fa2?' run --kernel fa22 $problem 1,1,1,8,8,64
 refused 'run: --accumulate sm99: fp32, A100, H100 or a unit of flashulp list units, such as sm80, is right' run --accumulate sm99 $problem 1,1,1,8,8,64
 refused 'run: --schedule never: plain, late, random or detector is right' run --schedule never $problem 1,1,1,8,8,64
+refused 'run: --plant here: keys or queries is right' run $problem 1,1,1,8,8,64 --plant here
 refused 'run: --kernel needs a value' run $problem 1,1,1,8,8,64 --kernel
 refused 'check: "fa2": --kernel, --quick and --json are all it takes' check fa2
 refused 'probe: mma, or ex2, lg2 or rcp with -o FILE, is right' probe

@@ -135,7 +135,9 @@ static __global__ void __launch_bounds__(THREADS, 1)
 #pragma unroll
             for (int n = 0; n < D / 8; n++)
                 Y[n][0] = Y[n][1] = Y[n][2] = Y[n][3] = 0.0f;
-            product_ab<D, HALF, KEYS, D / 8>(Y, P, V, 0, 0);            /* PV */
+            bool hidden = hides<D, HALF, KEYS>(&a, row0 + warp_row, key0, V);
+            product_seen<D, HALF, KEYS, D / 8>(Y, P, V, 0, 0, hidden, /* PV */
+                                               causal_edge(&a, row0 + warp_row, key0));
 #pragma unroll
             for (int h = 0; h < 2; h++)
                 merge_row<D>(b, head_row + r0 + 8 * h, r0 + 8 * h < a.rows, Y, h, m_tile[h],

@@ -122,7 +122,9 @@ static __global__ void __launch_bounds__(THREADS, 1) fa2_kernel(struct attention
         if (j + 1 < tiles)
             load_tile<D, KEYS>(V + next * KEYS * D, v, (j + 1) * KEYS, a.keys);
         cp_async_commit();
-        product_ab<D, HALF, KEYS, D / 8>(s.O, P, V + now * KEYS * D, 0, 0); /* PV */
+        bool hidden = hides<D, HALF, KEYS>(&a, block_row + warp_row, j * KEYS, V + now * KEYS * D);
+        product_seen<D, HALF, KEYS, D / 8>(s.O, P, V + now * KEYS * D, 0, 0, hidden, /* PV */
+                                           causal_edge(&a, block_row + warp_row, j * KEYS));
         cp_async_wait<1>(); /* K of the next tile */
         __syncthreads();    /* of all threads; and all have left this K */
     }

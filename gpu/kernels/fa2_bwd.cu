@@ -9,8 +9,8 @@
    What changed from fa2.cu: five products in place of two; P and dS are needed transposed too, so
    they go through shared memory once.
    What it costs: 2.5 times the products; 4 barriers a query tile; dQ in fp32, read and written
-   once for each key tile; D = 256 takes 104 KiB of shared memory, which sm_86, sm_89 and sm_120
-   lack. */
+   once for each key tile; at D = 256 P and dS pass through 2 KiB, half the warps at a time, in 9
+   barriers, so that all fits 99 KiB. */
 #include "tiles.h"
 
 #define ROWS (16 * WARPS)
@@ -66,20 +66,22 @@ static __device__ __forceinline__ void round_weights(uint32_t P[KEYS / 8][2],
             P[n][h] = pack<HALF>(S[n][2 * h], S[n][2 * h + 1]);         /* ROUND_P */
 }
 
-/* dS = P (dP - D), rounded. */
+/* dS = P (dP - D), rounded; 0 where unseen, whatever dP is there. */
 template <int HALF, int KEYS>
 static __device__ __forceinline__ void score_gradients(uint32_t dS[KEYS / 8][2],
                                                        const float P[KEYS / 8][4],
                                                        const float dP[KEYS / 8][4],
-                                                       const float delta[2])
+                                                       const float delta[2], const int seen[2],
+                                                       int key0)
 {
 #pragma unroll
     for (int n = 0; n < KEYS / 8; n++)
 #pragma unroll
         for (int h = 0; h < 2; h++) {
+            int key = key0 + 8 * n + 2 * (threadIdx.x & 3);
             float lo = __fmul_rn(P[n][2 * h], __fsub_rn(dP[n][2 * h], delta[h])); /* DS */
             float hi = __fmul_rn(P[n][2 * h + 1], __fsub_rn(dP[n][2 * h + 1], delta[h]));
-            dS[n][h] = pack<HALF>(lo, hi);
+            dS[n][h] = pack<HALF>(key < seen[h] ? lo : 0.0f, key + 1 < seen[h] ? hi : 0.0f);
         }
 }
 
@@ -96,34 +98,73 @@ static __device__ __forceinline__ void put_fragments(uint16_t *tile, int row0,
             *(uint32_t *)(chunk_of<KEYS>(tile, row0 + g + 8 * h, n) + 2 * t) = F[n][h];
 }
 
-/* A[n] += tile^T X for the tile's 16 columns from key0 and X's columns col0 + 8n; 64 rows deep. */
-template <int D, int HALF, int KEYS, int N>
+/* A[n] += tile^T X for the tile's 16 columns from key0 and X's columns col0 + 8n; DEEP rows, of X
+   from row0.  Where something is hidden, column r of these takes X's rows from edge + r on. */
+template <int D, int HALF, int KEYS, int N, int DEEP>
 static __device__ __forceinline__ void product_atb(float A[N][4], uint16_t *tile, int key0,
-                                                   uint16_t *X, int col0)
+                                                   uint16_t *X, int row0, int col0, bool hidden,
+                                                   int edge)
 {
 #pragma unroll 1
-    for (int k = 0; k < ROWS / 16; k++) {
+    for (int k = 0; k < DEEP / 16; k++) {
         uint32_t a[4], b[4];
         fragment_at<KEYS>(a, tile, 16 * k, key0 / 8);
 #pragma unroll
         for (int n = 0; n < N; n += 2) {
-            fragment_b<D>(b, X, 16 * k, col0 / 8 + n);
-            mma<HALF>(A[n], a, b);
-            mma<HALF>(A[n + 1], a, b + 2);
+            fragment_b<D>(b, X, row0 + 16 * k, col0 / 8 + n);
+            if (hidden) {
+                mma_by_row<HALF, true>(A[n], a, b, row0 + 16 * k, edge);
+                mma_by_row<HALF, true>(A[n + 1], a, b + 2, row0 + 16 * k, edge);
+            } else {
+                mma<HALF>(A[n], a, b);
+                mma<HALF>(A[n + 1], a, b + 2);
+            }
         }
     }
+}
+
+/* A[n] += F^T X, F being the warps' fragments, 16 x KEYS each: they meet in `tile`, in turns. */
+template <int D, int HALF, int KEYS, int N>
+static __device__ __forceinline__ void meet_atb(float A[N][4], uint16_t *tile,
+                                                const uint32_t F[KEYS / 8][2], int key0,
+                                                uint16_t *X, int col0, bool hidden, int edge)
+{
+    enum { AT_ONCE = FA2_BWD_ROWS(D) };
+    int own = 16 * (threadIdx.x / 32);
+#pragma unroll 1
+    for (int row0 = 0; row0 < ROWS; row0 += AT_ONCE) {
+        if (row0 > 0)
+            __syncthreads(); /* all have left the rows before these */
+        if (own / AT_ONCE == row0 / AT_ONCE)
+            put_fragments<KEYS>(tile, own - row0, F);
+        __syncthreads(); /* these rows are whole */
+        product_atb<D, HALF, KEYS, N, AT_ONCE>(A, tile, key0, X, row0, col0, hidden, edge);
+    }
+}
+
+/* Does the query tile hold something not finite that not every key of the key tile is seen by?  Its
+   first row sees least.  One warp, all its lanes. */
+template <int D, int HALF, int KEYS>
+static __device__ __forceinline__ bool hides_queries(const struct attention_args *a, int row0,
+                                                     int key0, const uint16_t *Q,
+                                                     const uint16_t *dO)
+{
+    int end = key0 + KEYS < a->keys ? key0 + KEYS : a->keys;
+    return a->causal && keys_seen(a, row0) < end &&
+           (not_finite<HALF>(Q, ROWS * D) || not_finite<HALF>(dO, ROWS * D));
 }
 
 /* dQ of the warp's rows gets dS K, 32 columns at a time. */
 template <int D, int HALF, int KEYS>
 static __device__ __forceinline__ void add_to_dq(float *dq, const uint32_t dS[KEYS / 8][2],
-                                                 uint16_t *K, int row0, int rows, int atomic)
+                                                 uint16_t *K, int row0, int rows, int atomic,
+                                                 bool hidden, int edge)
 {
     int g = (threadIdx.x & 31) / 4, t = threadIdx.x & 3;
 #pragma unroll 1
     for (int c = 0; c < D; c += 32) {
         float part[4][4] = {};
-        product_ab<D, HALF, KEYS, 4>(part, dS, K, 0, c);                /* DQ */
+        product_seen<D, HALF, KEYS, 4>(part, dS, K, 0, c, hidden, edge);      /* DQ */
 #pragma unroll
         for (int n = 0; n < 4; n++)
 #pragma unroll
@@ -169,7 +210,8 @@ static __global__ void __launch_bounds__(THREADS, 1) bwd_kernel(struct backward_
                   COLS = D / SIDES; /* a warp's 16 keys, COLS */
     struct attention_args a = b.a;
     uint16_t *Q = (uint16_t *)shared, *dO = Q + ROWS * D, *K = dO + ROWS * D, *V = K + KEYS * D;
-    uint16_t *tile_P = V + KEYS * D, *tile_dS = tile_P + ROWS * KEYS;
+    uint16_t *tile_P = V + KEYS * D;
+    uint16_t *tile_dS = tile_P + (FA2_BWD_PLACES(D) - 1) * ROWS * KEYS;
     int head = blockIdx.y, batch = blockIdx.z, kv_head = head / (a.heads_q / a.heads_kv);
     int warp = threadIdx.x / 32, g = (threadIdx.x & 31) / 4;
     int own_key = 16 * (warp / SIDES), own_col = COLS * (warp % SIDES);
@@ -203,15 +245,20 @@ static __global__ void __launch_bounds__(THREADS, 1) bwd_kernel(struct backward_
             product_abt<D, HALF, KEYS / 8>(S, Q, 16 * warp, K, 0);      /* QK */
             weights<KEYS>(S, L, seen, key0, &a);
             round_weights<HALF, KEYS>(P, S);
-            put_fragments<KEYS>(tile_P, 16 * warp, P);
-            __syncthreads(); /* P is whole */
-            product_atb<D, HALF, KEYS, COLS / 8>(dV, tile_P, own_key, dO, own_col); /* DV */
+            /* the first row of the tile that sees the warp's first key */
+            int edge = key0 + own_key - a.keys + a.rows - row0;
+            bool hidden = hides_queries<D, HALF, KEYS>(&a, row0, key0, Q, dO);
+            meet_atb<D, HALF, KEYS, COLS / 8>(dV, tile_P, P, own_key, dO, own_col, /* DV */
+                                              hidden, edge);
             product_abt<D, HALF, KEYS / 8>(dP, dO, 16 * warp, V, 0);    /* DP */
-            score_gradients<HALF, KEYS>(dS, S, dP, delta);
-            put_fragments<KEYS>(tile_dS, 16 * warp, dS);
-            __syncthreads(); /* dS is whole */
-            product_atb<D, HALF, KEYS, COLS / 8>(dK, tile_dS, own_key, Q, own_col); /* DK */
-            add_to_dq<D, HALF, KEYS>(dq, dS, K, row0 + 16 * warp, a.rows, b.copies == 0);
+            score_gradients<HALF, KEYS>(dS, S, dP, delta, seen, key0);
+            if (FA2_BWD_PLACES(D) == 1)
+                __syncthreads(); /* all have left P, whose place dS takes */
+            meet_atb<D, HALF, KEYS, COLS / 8>(dK, tile_dS, dS, own_key, Q, own_col, /* DK */
+                                              hidden, edge);
+            hidden = hides<D, HALF, KEYS>(&a, row0 + 16 * warp, key0, K);
+            add_to_dq<D, HALF, KEYS>(dq, dS, K, row0 + 16 * warp, a.rows, b.copies == 0, hidden,
+                                     causal_edge(&a, row0 + 16 * warp, key0));
             __syncthreads(); /* all have left Q, dO, P and dS; at last K and V */
         }
         cp_async_wait<0>();

@@ -102,7 +102,7 @@ static __global__ void __launch_bounds__(THREADS, 1) fa2_tiles_kernel(struct att
         lane_scores<D, HALF>(S, Q + row * (D + PAD), K, a.scale, seen - j * KEYS);
         lane_softmax<D, HALF>(S, &m, &l, O, P + row * KEYS, a.hw);
         __syncwarp(); /* the row's other weights */
-        for (int c = 0; c < KEYS; c++)
+        for (int c = 0; c < KEYS && c < seen - j * KEYS; c++) /* a NaN that is not seen adds none */
 #pragma unroll
             for (int d = 0; d < D / 4; d++)                             /* PV */
                 O[d] = __fmaf_rn(P[row * KEYS + c],

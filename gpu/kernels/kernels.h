@@ -3,8 +3,9 @@
    Tensors are contiguous, (batch, heads, rows, D), on the device; 16-bit words hold bf16, or fp16
    where `half`.  Outputs are in the inputs' format, LSE fp32 and natural.  Query r sees keys
    0 .. r + keys - rows where `causal`, else all; one that sees none gets 0 and an LSE of -inf.  A
-   NaN or an infinity in V reaches a row that does not see it but another key of its tile: the
-   weight 0 multiplies it.  What a kernel does not take is found before its launch (gpu/pair.c). */
+   NaN or an infinity of a key or a query reaches nothing that does not see it (FlashAttention's own
+   kernels multiply it by the weight 0).  What a kernel does not take is found before its launch
+   (gpu/pair.c). */
 #ifndef FLASHULP_GPU_KERNELS_H
 #define FLASHULP_GPU_KERNELS_H
 
@@ -36,9 +37,18 @@ extern "C" {
 #define FA2_TILES_SHARED(D) (3 * 32 * ((D) + 8) * 2 + 32 * 32 * 4)
 #define FA2_SHARED(D) ((64 + 4 * KEY_TILE(D)) * (D) * 2)
 #define FA1_SHARED(D) ((64 + 2 * KEY_TILE(D)) * (D) * 2)
-#define SPLITK_SHARED(D) (2 * 16 * 4 * 4 + 4 * 16 * (D) * 4 + (16 + 2 * 64) * (D) * 2)
+/* splitk: columns that the warps exchange at a time. */
+#define SPLITK_COLUMNS(D) ((D) > 128 ? 64 : (D))
+#define SPLITK_SHARED(D)                                                                           \
+    (2 * 16 * 4 * 4 + 4 * 16 * SPLITK_COLUMNS(D) * 4 + (16 + 2 * 64) * (D) * 2)
 #define DECODE_SHARED(D) ((16 + 4 * KEY_TILE(D)) * (D) * 2)
-#define FA2_BWD_SHARED(D) ((2 * 64 + 2 * KEY_TILE(D)) * (D) * 2 + 2 * 64 * KEY_TILE(D) * 2)
+/* fa2_bwd: rows of P, or of dS, that the warps exchange at a time; P and dS have a place of their
+   own where there is room. */
+#define FA2_BWD_ROWS(D) ((D) > 128 ? 32 : 64)
+#define FA2_BWD_PLACES(D) ((D) > 128 ? 1 : 2)
+#define FA2_BWD_SHARED(D)                                                                          \
+    ((2 * 64 + 2 * KEY_TILE(D)) * (D) * 2 +                                                        \
+     FA2_BWD_PLACES(D) * FA2_BWD_ROWS(D) * KEY_TILE(D) * 2)
 
 struct attention_args {
     const uint16_t *q, *k, *v;

@@ -7,21 +7,22 @@
    shared memory; the partial outputs, each from zero, are added in the order of the warps, which
    is another rounding.
    What it costs: 4 barriers a tile instead of 2, and 4 x 16 x D floats written and read for each;
-   D = 256 takes 137 KiB of shared memory, which sm_86, sm_89 and sm_120 do not have. */
+   D = 256 exchanges 64 columns at a time, in 10 barriers, so that it fits 99 KiB. */
 #include "tiles.h"
 
 #define ROWS 16
 #define KEYS 64
 #define PART (KEYS / WARPS) /* of a warp */
 
-/* What the warps tell each other. */
+/* What the warps tell each other; of the products a few columns at a time. */
 template <int D> struct exchange {
-    float m[ROWS][WARPS], l[ROWS][WARPS], Y[WARPS][ROWS][D];
+    float m[ROWS][WARPS], l[ROWS][WARPS], Y[WARPS][ROWS][SPLITK_COLUMNS(D)];
 };
 
-/* Rows g and g + 8; of O the warp's own quarter of the columns. */
+/* Rows g and g + 8; of O the warp's own quarter of the columns exchanged at a time. */
 template <int D> struct rows_state {
-    float m[2], l[2], O[D / 8 / WARPS][4];
+    enum { TURNS = D / SPLITK_COLUMNS(D), EACH = SPLITK_COLUMNS(D) / WARPS };
+    float m[2], l[2], O[TURNS * EACH / 8][4];
 };
 
 /* The warp's scores, and their maxima for all. */
@@ -96,15 +97,15 @@ static __device__ __forceinline__ void tell_sums(struct exchange<D> *e,
     }
 }
 
-/* The warp's P V from zero, for all; sixteen columns at a time. */
+/* The warp's P V from zero, in columns col0 .., for all; sixteen at a time. */
 template <int D, int HALF>
-static __device__ __forceinline__ void tell_products(struct exchange<D> *e,
-                                                     const uint32_t (*P)[2], uint16_t *V)
+static __device__ __forceinline__ void tell_products(struct exchange<D> *e, const uint32_t (*P)[2],
+                                                     uint16_t *V, int col0, bool hidden, int edge)
 {
     int lane = threadIdx.x & 31, warp = threadIdx.x / 32, g = lane / 4, t = lane & 3;
-    for (int c = 0; c < D; c += 16) {
+    for (int c = 0; c < SPLITK_COLUMNS(D); c += 16) {
         float Y[2][4] = {{0.0f, 0.0f, 0.0f, 0.0f}, {0.0f, 0.0f, 0.0f, 0.0f}};
-        product_ab<D, HALF, PART, 2>(Y, P, V, warp * PART, c); /* PV */
+        product_seen<D, HALF, PART, 2>(Y, P, V, warp * PART, col0 + c, hidden, edge); /* PV */
 #pragma unroll
         for (int n = 0; n < 2; n++)
 #pragma unroll
@@ -113,27 +114,29 @@ static __device__ __forceinline__ void tell_products(struct exchange<D> *e,
     }
 }
 
-/* All sums, and of the warp's columns all partial outputs. */
+/* All sums, in the first turn, and of the warp's columns all partial outputs. */
 template <int D>
 static __device__ __forceinline__ void put_together(const struct exchange<D> *e,
-                                                    struct rows_state<D> *s)
+                                                    struct rows_state<D> *s, int turn)
 {
+    enum { EACH = rows_state<D>::EACH };
     int lane = threadIdx.x & 31, warp = threadIdx.x / 32, g = lane / 4, t = lane & 3;
 #pragma unroll
     for (int h = 0; h < 2; h++) {
         const float *all = e->l[g + 8 * h];
         /* as a quad would: (l0 + l1) + (l2 + l3) */
         float sum = __fadd_rn(__fadd_rn(all[0], all[1]), __fadd_rn(all[2], all[3]));
-        s->l[h] = __fadd_rn(s->l[h], sum);                              /* ROW_SUM */
+        if (turn == 0)
+            s->l[h] = __fadd_rn(s->l[h], sum);                          /* ROW_SUM */
 #pragma unroll
-        for (int n = 0; n < D / 8 / WARPS; n++)
+        for (int n = 0; n < EACH / 8; n++)
 #pragma unroll
             for (int x = 0; x < 2; x++)
 #pragma unroll
-                for (int w = 0; w < WARPS; w++)                         /* PV */
-                    s->O[n][2 * h + x] =
-                        __fadd_rn(s->O[n][2 * h + x],
-                                  e->Y[w][g + 8 * h][warp * (D / WARPS) + 8 * n + 2 * t + x]);
+                for (int w = 0; w < WARPS; w++) {                       /* PV */
+                    float *O = &s->O[turn * EACH / 8 + n][2 * h + x];
+                    *O = __fadd_rn(*O, e->Y[w][g + 8 * h][warp * EACH + 8 * n + 2 * t + x]);
+                }
     }
 }
 
@@ -141,6 +144,7 @@ template <int D, int HALF>
 static __device__ __forceinline__ void finish_rows(struct rows_state<D> *s, struct attention_args a,
                                                    uint16_t *o, float *lse, int row0)
 {
+    enum { TURNS = rows_state<D>::TURNS, EACH = rows_state<D>::EACH };
     int lane = threadIdx.x & 31, warp = threadIdx.x / 32;
 #pragma unroll
     for (int h = 0; h < 2; h++) {
@@ -154,7 +158,10 @@ static __device__ __forceinline__ void finish_rows(struct rows_state<D> *s, stru
                 s->O[n][x] = seen ? __fdiv_rn(s->O[n][x], s->l[h]) : 0.0f;
         if ((lane & 3) == 0 && warp == 0)
             lse[r] = __fadd_rn(s->m[h], poly_log(s->l[h]));             /* LSE */
-        store_rows<D, D / WARPS, HALF>(o, s->O, h, r, warp * (D / WARPS)); /* STORE */
+#pragma unroll
+        for (int turn = 0; turn < TURNS; turn++)                        /* STORE */
+            store_rows<D, EACH, HALF>(o, s->O + turn * EACH / 8, h, r,
+                                      turn * SPLITK_COLUMNS(D) + warp * EACH);
     }
 }
 
@@ -191,10 +198,15 @@ static __global__ void __launch_bounds__(THREADS, 1) splitk_kernel(struct attent
         __syncthreads(); /* all maxima */
         rescale<D>(e, &s, a.hw);
         tell_sums<D, HALF>(e, &s, S, P, a.hw);
-        tell_products<D, HALF>(e, P, V);
-        __syncthreads(); /* all sums, all products; all have left K and V */
-        put_together<D>(e, &s);
-        __syncthreads(); /* all have read them */
+        bool hidden = hides<D, HALF, PART>(&a, row0, j * KEYS + warp * PART, V + warp * PART * D);
+#pragma unroll
+        for (int turn = 0; turn < rows_state<D>::TURNS; turn++) {
+            tell_products<D, HALF>(e, P, V, turn * SPLITK_COLUMNS(D), hidden,
+                                   causal_edge(&a, row0, j * KEYS));
+            __syncthreads(); /* all sums, all products of these columns */
+            put_together<D>(e, &s, turn);
+            __syncthreads(); /* all have read them; at last all have left K and V */
+        }
     }
     cp_async_commit(); /* Q, where there was no tile */
     cp_async_wait<0>();

@@ -136,6 +136,68 @@ static __device__ __forceinline__ void product_ab(float O[N][4], const uint32_t 
     }
 }
 
+/* Does the tile hold a NaN or an infinity?  One warp, all its lanes. */
+template <int HALF> static __device__ bool not_finite(const uint16_t *tile, int count)
+{
+    uint32_t top = HALF ? 0x7C00u : 0x7F80u, found = 0;
+    for (int n = threadIdx.x & 31; n < count / 2; n += 32) {
+        uint32_t two = ((const uint32_t *)tile)[n];
+        found |= (two & top) == top || (two >> 16 & top) == top;
+    }
+    return __any_sync(0xFFFFFFFFu, found != 0);
+}
+
+/* Of rows k and k + 1 of B, a word of a fragment, those below `edge`; with FROM the others. */
+template <bool FROM> static __device__ __forceinline__ uint32_t cut(uint32_t two, int k, int edge)
+{
+    two &= (k < edge) != FROM ? ~0u : ~0xFFFFu;
+    return (k + 1 < edge) != FROM ? two : two & 0xFFFFu;
+}
+
+/* One step of A B where B holds something that is not finite and that not every row takes: 0 times
+   that is NaN.  Row by row, each from its own product: row r takes B's rows, k0 .. k0 + 15, below
+   edge + r, or with FROM from there on.  Sixteen times the work, and hardly ever done. */
+template <int HALF, bool FROM>
+static __device__ __forceinline__ void mma_by_row(float d[4], const uint32_t a[4],
+                                                  const uint32_t b[2], int k0, int edge)
+{
+    int g = (threadIdx.x & 31) / 4, k = k0 + 2 * (threadIdx.x & 3);
+#pragma unroll 1
+    for (int row = 0; row < 16; row++) {
+        const uint32_t own[2] = {cut<FROM>(b[0], k, edge + row),
+                                 cut<FROM>(b[1], k + 8, edge + row)};
+        float part[4] = {d[0], d[1], d[2], d[3]};
+        mma<HALF>(part, a, own);
+        d[0] = row == g ? part[0] : d[0];
+        d[1] = row == g ? part[1] : d[1];
+        d[2] = row == g + 8 ? part[2] : d[2];
+        d[3] = row == g + 8 ? part[3] : d[3];
+    }
+}
+
+/* As product_ab; where something is hidden, row r takes V's rows below edge + r only. */
+template <int D, int HALF, int KEYS, int N>
+static __device__ __forceinline__ void product_seen(float O[N][4], const uint32_t P[KEYS / 8][2],
+                                                    uint16_t *V, int key0, int col0, bool hidden,
+                                                    int edge)
+{
+    if (!hidden) {
+        product_ab<D, HALF, KEYS, N>(O, P, V, key0, col0);
+        return;
+    }
+#pragma unroll
+    for (int k = 0; k < KEYS / 16; k++) {
+        const uint32_t a[4] = {P[2 * k][0], P[2 * k][1], P[2 * k + 1][0], P[2 * k + 1][1]};
+#pragma unroll
+        for (int n = 0; n < N; n += 2) {
+            uint32_t b[4];
+            fragment_b<D>(b, V, key0 + 16 * k, col0 / 8 + n);
+            mma_by_row<HALF, false>(O[n], a, b, key0 + 16 * k, edge);
+            mma_by_row<HALF, false>(O[n + 1], a, b + 2, key0 + 16 * k, edge);
+        }
+    }
+}
+
 /* Over the four lanes that share a row. */
 static __device__ __forceinline__ float quad_max(float x)
 {
@@ -167,6 +229,23 @@ static __device__ __forceinline__ int keys_seen(const struct attention_args *a, 
     int seen = a->causal ? r + 1 + a->keys - a->rows : a->keys;
     seen = seen < a->keys ? seen : a->keys;
     return seen > 0 && r < a->rows ? seen : 0;
+}
+
+/* Does the tile's part of V that begins at key0 hold something not finite, and a key that a row of
+   row0 .. does not see?  Row row0 sees least.  One warp, all its lanes. */
+template <int D, int HALF, int KEYS>
+static __device__ __forceinline__ bool hides(const struct attention_args *a, int row0, int key0,
+                                             const uint16_t *V)
+{
+    int end = key0 + KEYS < a->keys ? key0 + KEYS : a->keys;
+    return a->causal && keys_seen(a, row0) < end && not_finite<HALF>(V, KEYS * D);
+}
+
+/* The first key behind those that row row0 sees under causal, counted from key0: one more a row. */
+static __device__ __forceinline__ int causal_edge(const struct attention_args *a, int row0,
+                                                  int key0)
+{
+    return row0 + 1 + a->keys - a->rows - key0;
 }
 
 /* Key tiles that some row of row0 .. row0 + count - 1 sees. */
