@@ -202,6 +202,8 @@ static const struct kernel_row rows[] = {
     {.kernel = "fa2-split@H200", .shape = {2, 1, 700, 128}, .splits = 5},
     {.kernel = "fa2-split@H200", .shape = {2, 1, 700, 32}, .splits = 100},
     {.kernel = "fa2-split@H200", .shape = {16, 1, 6400, 256}, .splits = 100},
+    /* 43 groups that hold keys: more than the 32 lanes that combine them */
+    {.kernel = "fa2-split@H200", .shape = {40, 1, 2700, 256}, .splits = 43},
     {.kernel = "fa2-split:2.5.6@H200", .shape = {4, 1, 2000, 256}},
     {.kernel = "fa2-split:2.5.3@H200", .shape = {4, 1, 2000, 256}},
     {.kernel = "fa1@A100", .shape = {1, 40, 600, 64}},
@@ -234,6 +236,8 @@ static const struct kernel_row rows[] = {
     {.kernel = "paged-v2@H200", .option = "page=8", .shape = {2, 1, 600, 64}, .size = 2},
     {.kernel = "paged-v2@H200", .option = "page=32", .shape = {2, 1, 700, 128}},
     {.kernel = "paged-v2@H200", .option = "values=chain", .shape = {2, 1, 9000, 128}},
+    /* outputs enough that the order of the warps is not hidden by the rounding behind it */
+    {.kernel = "paged-v2@H200", .shape = {200, 1, 512, 256}, .scale = 1},
     {.kernel = "trtllm-reducer@B200", .shape = {4, 1, 3000, 256}},
     {.kernel = "trtllm-reducer@B200", .option = "weights=fp32", .shape = {4, 1, 3000, 128}, .size = 2},
     {.kernel = "triton-fa@H200", .shape = {1, 128, 256, 64}},
