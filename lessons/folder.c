@@ -111,6 +111,16 @@ static bool work_all(const struct roll *roll, int jobs, struct message *why)
     return true;
 }
 
+/* A cell of CSV, in quotes where it must be or `quoted`. */
+static void print_cell(struct report *r, const char *text, bool quoted)
+{
+    quoted = quoted || strpbrk(text, ",\"\n\r") != NULL;
+    report_text(r, "%s", quoted ? "\"" : "");
+    for (; *text != 0; text++)
+        report_text(r, *text == '"' ? "\"\"" : "%c", *text);
+    report_text(r, "%s", quoted ? "\"" : "");
+}
+
 static void print_row(struct report *r, struct json *list, const struct roll *roll, int n)
 {
     const struct row *row = &roll->shared->rows[n];
@@ -124,10 +134,10 @@ static void print_row(struct report *r, struct json *list, const struct roll *ro
     json_string(j, "result", said);
     json_real(j, "seconds", row->seconds);
     report_row(r, "%s\t%d\t%d\t%s", student, row->points, most, said);
-    report_text(r, "%s,%d,%d,\"", student, row->points, most);
-    for (; *said != 0; said++)
-        report_text(r, *said == '"' ? "\"\"" : "%c", *said);
-    report_text(r, "\"\n");
+    print_cell(r, student, false);
+    report_text(r, ",%d,%d,", row->points, most);
+    print_cell(r, said, true);
+    report_text(r, "\n");
 }
 
 static bool print_rows(struct report *r, const struct roll *roll, struct message *why)

@@ -181,6 +181,11 @@ else
     skipped 'make course' 'zip and unzip are needed, and the full tests'
 fi
 
+# --- what the instructor's page shows is taken
+sed -n '/^    name = ML/,/^$/s/^    //p' "$lessons/INSTRUCTOR.md" >"$folder/shown.ini"
+"$program" lab 07 --stub --conf "$folder/shown.ini" --student ada >/dev/null 2>"$folder/said"
+same 'the settings in INSTRUCTOR.md' "$? $(cat "$folder/said")$(grep -c = "$folder/shown.ini")" '0 11'
+
 # --- worksheets
 matches 'a worksheet has blanks' '^ 13  L  ' "$("$program" worksheet 07 --student ada)"
 "$program" worksheet 07 --student ada --answers '1.5 0.607 1 1.61 74.3 3 0.223 1 0.0821 1.44 61.5 42.7 3.36' \
@@ -198,6 +203,8 @@ same 'a folder, one line a student' "$(printf '%s\n' "$got" | cut -d, -f1-3 | tr
     'student,points,max_points ada,9,9 ben,0,9 '
 cp "$lessons/12-gqa/lab.c" "$folder/all/cid.c"
 echo 'int' >"$folder/all/dan.c"
+cp "$lessons/12-gqa/lab.c" "$folder/all/eve, \"x\".c"
+same 'a name that CSV must quote' "$("$program" lab 12 "$folder/all" --csv | grep -c '^"eve, ""x""",0,9,"')" 1
 for jobs in 1 2 5; do
     "$program" lab 12 "$folder/all" --csv --conf "$folder/course.ini" --jobs $jobs >"$folder/jobs.$jobs"
 done
