@@ -82,7 +82,7 @@ void built_remove(struct built *b);
 struct finding {
     bool begun, failed;
     char sentence[320];   /* the first thing that went wrong */
-    char difference[160]; /* the first number that did: "tile (0,1): l[0] = 1, want 0.553"; or empty */
+    char difference[160]; /* the first number that did, "tile (0,1): l[0] = 1, want 2", or empty */
     char see[1024];       /* a command that shows the right numbers there; or empty */
 };
 

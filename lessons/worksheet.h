@@ -2,8 +2,8 @@
    its marking.
 
    A few numbers, such as four scores in two tiles, drawn from the student's name (and the course's
-   secret, if one is given), to be worked by hand.  A typed number is right if it is within the last digit typed, and
-   has three significant digits or is exact. */
+   secret, if one is given), to be worked by hand.  A typed number is right if it is within the
+   last digit typed, and has three significant digits or is exact. */
 #ifndef FLASHULP_LESSONS_WORKSHEET_H
 #define FLASHULP_LESSONS_WORKSHEET_H
 

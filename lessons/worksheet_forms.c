@@ -1,5 +1,5 @@
-/* worksheet_forms.c: what each worksheet gives and asks.  The numbers come from the student's digest;
-   the right ones are computed here, in double. */
+/* worksheet_forms.c: what each worksheet gives and asks.  The numbers come from the student's
+   digest; the right ones are computed here, in double. */
 #include "lessons/worksheet.h"
 
 #include <stdio.h>
@@ -202,7 +202,8 @@ static void make_splits(struct worksheet *w, const unsigned char digest[32])
     add_blank(w, "best", "the best efficiency of an eligible count", efficiency);
     add_blank(w, "needs", "0.85 of it", 0.85 * efficiency);
     add_blank(w, "splits", "the smallest eligible count that has it", p.splits);
-    add_blank(w, "tokens", "of each group but the last", (double)(p.blocks_per_split * p.block_tokens));
+    add_blank(w, "tokens", "of each group but the last",
+              (double)(p.blocks_per_split * p.block_tokens));
 }
 
 static const struct worksheet_form forms[] = {

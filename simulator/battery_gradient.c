@@ -1,5 +1,5 @@
-/* battery_gradient.c: the backward pass in double with stated mistakes; with none it is the gradient,
-   which tests hold to the certified one. */
+/* battery_gradient.c: the backward pass in double with stated mistakes; with none it is the
+   gradient, which tests hold to the certified one. */
 #include "simulator/battery_gradient.h"
 
 #include <assert.h>

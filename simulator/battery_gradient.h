@@ -1,5 +1,5 @@
-/* battery_gradient.h: the backward half of the battery: gradients of sum dO . O that a program gave,
-   and the mistakes known of them.
+/* battery_gradient.h: the backward half of the battery: gradients of sum dO . O that a program
+   gave, and the mistakes known of them.
 
    Judged in every case whose numbers are finite, without softcap and without spare keys: against
    the certified gradients, inside four times the a-priori bound of a backward pass whose P and dS

@@ -71,7 +71,7 @@ struct ending_text process_ending(const struct process *p);
    different ones. */
 void process_stranger(int n);
 int process_stranger_user(void);
-/* Nobody's program, run as the same user, may look into this process or stop it under a debugger. */
+/* Nobody's program, run as the same user, may look into this process or stop it as debuggers do. */
 void process_conceal(void);
 /* Holds this process, and what it becomes, to the list of process_confine.c, as far as the kernel
    can; `starts`: starting processes is allowed. */

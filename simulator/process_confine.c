@@ -6,6 +6,7 @@
 #include "simulator/process.h"
 
 #if defined __linux__ && (defined __x86_64__ || defined __aarch64__)
+#include <assert.h>
 #include <fcntl.h>
 #include <linux/audit.h>
 #include <linux/filter.h>
@@ -45,6 +46,8 @@ static const struct held {
     {SYS_symlink, ALWAYS, 0, 0},
     {SYS_chmod, ALWAYS, 0, 0},
     {SYS_chown, ALWAYS, 0, 0},
+    {SYS_lchown, ALWAYS, 0, 0},
+    {SYS_mknod, ALWAYS, 0, 0},
 #endif
     {SYS_openat, IF_SET, 2, WRITES},
     {SYS_clone, UNLESS_SET, 0, CLONE_THREAD},
@@ -88,6 +91,7 @@ struct filter {
 
 static void add(struct filter *f, struct sock_filter instruction)
 {
+    assert(f->length < LONGEST);
     f->code[f->length++] = instruction;
 }
 

@@ -1,5 +1,4 @@
-/* test_battery_gradient.c: the gradients in double, and a program's of them, pass every small case of
-   the battery; every known mistake of a backward pass is named where it shows. */
+/* test_battery_gradient.c: the gradients in double pass every small case of the battery; every known mistake of a backward pass is named where it shows. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,8 @@
 /* battery_command.c: the command of `flashulp battery` with its places filled, run, and its output
    read.
 
-   {q} {k} {v} {o} {lse}: files; {do} {dq} {dk} {dv}: the gradient of O and those that are due; {scale} {softcap}: numbers; {causal}: 0 or 1; {window}: L,R;
+   {q} {k} {v} {o} {lse}: files; {do} {dq} {dk} {dv}: the gradient of O and those that are due;
+   {scale} {softcap}: numbers; {causal}: 0 or 1; {window}: L,R;
    {length}: how many keys of the buffer count.  {causal?TEXT}: TEXT where the case is causal, else
    nothing; likewise the others.  Other braces are the shell's. */
 #include "simulator/cli/battery.h"
