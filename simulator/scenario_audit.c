@@ -148,23 +148,30 @@ static double *unknown(int64_t count)
     return x;
 }
 
-static void begin_run(struct audited *x, const struct audit *a, int n)
+/* "fa2:gpu-bf16", "xqa@H200", or as a measured output is named. */
+static void name_run(struct audited_run *to, const struct audit_run *run)
 {
-    struct audited_run *to = &x->run[n];
-    const struct audit_run *run = &a->run[n];
-    bool kernel = run->simulation.is_kernel;
-    *to = (struct audited_run){.format = run->format};
-    const char *device = kernel ? strchr(run->name, '@') : NULL;
-    snprintf(to->kernel, sizeof to->kernel, "%.31s", run->measured ? "measured" : run->what);
-    snprintf(to->device, sizeof to->device, "%.*s",
-             device != NULL ? (int)strcspn(device + 1, "+") : 0, device != NULL ? device + 1 : "");
+    bool kernel = !run->measured && run->simulation.is_kernel;
+    const char *what = run->measured ? "measured" : run->what;
+    const char *at = kernel ? strchr(run->name, '@') : NULL, *device = at != NULL ? at + 1 : "";
+    int length = (int)strcspn(device, "+");
+    snprintf(to->kernel, sizeof to->kernel, "%.31s", what);
+    snprintf(to->device, sizeof to->device, "%.*s", length < 31 ? length : 31, device);
     snprintf(to->groups, sizeof to->groups, "%.31s", run->groups);
     if (run->measured)
         snprintf(to->name, sizeof to->name, "%.60s", run->name);
     else if (kernel)
-        snprintf(to->name, sizeof to->name, "%s@%s", to->kernel, to->device);
+        snprintf(to->name, sizeof to->name, "%.30s@%.*s", what, length < 31 ? length : 31, device);
     else
-        snprintf(to->name, sizeof to->name, "%s:%s", to->kernel, run->simulation.policy.name);
+        snprintf(to->name, sizeof to->name, "%.30s:%.31s", what, run->simulation.policy.name);
+}
+
+static void begin_run(struct audited *x, const struct audit *a, int n)
+{
+    struct audited_run *to = &x->run[n];
+    const struct audit_run *run = &a->run[n];
+    *to = (struct audited_run){.format = run->format};
+    name_run(to, run);
     to->stored = unknown(x->outputs);
     memcpy(to->stored, run->O, (size_t)x->outputs * sizeof *to->stored);
     for (int site = 0; site <= SITE_OUT; site++)

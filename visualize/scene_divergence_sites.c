@@ -231,7 +231,8 @@ static void draw_run_bars(const struct divergence_view *v, const struct site_row
     for (int k = 0; k < rows->count && k < time; k++) {
         double moved = i >= 0 ? divergence_moved(v, rows, n, rows->row[k], i) : NAN;
         if (isnan(moved)) {
-            draw_text(d, FACE_SANS, 10, ALIGN_CENTRE, INK_QUIET, middle, y + 18, "not known");
+            draw_text(d, FACE_SANS, 10, ALIGN_CENTRE, INK_QUIET, middle, y + 18,
+                      i >= 0 ? "not known" : "not selected");
             return;
         }
         double share = fmin(1, time - k);
@@ -327,7 +328,9 @@ void divergence_draw_sites(const struct divergence_view *v, const struct look *l
     struct columns c = columns_of(v, &rows, i, large, stage);
     double y = stage.y + 14;
     draw_text(d, FACE_BOLD, 12, ALIGN_LEFT, INK_TEXT, stage.x, y,
-              large ? "%s: exact to stored" : "%s: from the exact value to what is stored",
+              i < 0   ? "%s is not in the selection"
+              : large ? "%s: exact to stored"
+                      : "%s: from the exact value to what is stored",
               divergence_name(v, v->chosen).text);
     struct box heat = {stage.x + stage.w - 190, stage.y + 10, 186, 24};
     if (!large)
