@@ -220,3 +220,8 @@ char *scenario_command(const struct scenario *s)
         append_word(&text, words[i], strlen(words[i]));
     return text;
 }
+
+void scenario_thread_done(void)
+{
+    arith_mpfr.thread_done();
+}

@@ -114,6 +114,9 @@ void selection_free(struct selection *selection);
 struct trace *scenario_trace(const struct scenario *s, enum trace_detail detail, bool twin,
                              struct message *why);
 
+/* What a thread that has worked on scenarios keeps for itself is freed: before it ends. */
+void scenario_thread_done(void);
+
 /* Generators live in the program (GSL stays out of the library); the program registers them.
    Fills q, k, v of the given shape from a family, a seed: the same numbers on every machine. */
 struct generator_request {

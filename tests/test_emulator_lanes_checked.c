@@ -126,6 +126,7 @@ static void check_barrier_kernel(const struct trace *t)
         assert_int_equal(w.released, 128);
         assert_int_equal(w.line, line_of("missing_barrier", "") - 3);
     }
+    struct trace_lanes l = lanes_of(t);
     assert_in_range(s.findings, 1, 8);
     bool found = false;
     for (size_t n = 0; n < s.findings; n++) {
@@ -137,9 +138,13 @@ static void check_barrier_kernel(const struct trace *t)
         assert_int_equal(f.flags, SYNC_OTHER | SYNC_SAME_BLOCK);
         assert_int_not_equal(f.thread, f.other_thread);
         assert_true(f.verb == LANE_WRITES || f.other_verb == LANE_WRITES);
-        assert_in_range(f.time, 129, 1000);
-        found = found || (f.line == (uint32_t)line_of("missing_barrier", "") &&
-                          f.other_line == f.line);
+        assert_in_range(f.time, 128, l.count - 1);
+        struct lane_access a = trace_lane(&l, (size_t)f.time); /* the one that was judged */
+        assert_int_equal(a.thread, f.thread);
+        assert_int_equal(a.verb, f.verb);
+        assert_int_equal(a.offset, f.offset);
+        found =
+            found || (f.line == (uint32_t)line_of("missing_barrier", "") && f.other_line == f.line);
     }
     assert_true(found || !has_line_numbers());
 }
@@ -204,8 +209,8 @@ static void requests_cost_what_was_counted(void **state)
             fail_msg("%s: %" PRIu64 " passes (%" PRIu64 " at least), %" PRIu64
                      " global requests of %" PRIu64 " sectors; counted %" PRIu64 ", %" PRIu64
                      ", %" PRIu64 ", %" PRIu64,
-                     kernels[k], sum.passes, sum.least, sum.requests, sum.sectors,
-                     c->shared_passes, c->shared_ideal, c->global_requests, c->global_sectors);
+                     kernels[k], sum.passes, sum.least, sum.requests, sum.sectors, c->shared_passes,
+                     c->shared_ideal, c->global_requests, c->global_sectors);
         trace_free(t);
     }
 }
@@ -250,10 +255,16 @@ static bool reads(const struct trace *t, enum trace_carried which, struct messag
         return ok;
     }
     bool ok = trace_sync(t, &s, why);
-    for (size_t n = 0; ok && n < s.waits; n++)
-        assert_true(trace_wait(&s, n).warp < 32);
-    for (size_t n = 0; ok && n < s.findings; n++)
-        assert_true(trace_finding(&s, n).meaning < s.names);
+    for (size_t n = 0; ok && n < s.waits; n++) {
+        struct sync_wait w = trace_wait(&s, n);
+        assert_true(w.warp < 32 && (w.line == 0 || w.file < s.names));
+    }
+    for (size_t n = 0; ok && n < s.findings; n++) {
+        struct sync_finding f = trace_finding(&s, n);
+        assert_true(f.meaning < s.names && f.verb < LANE_VERBS && f.other_verb < LANE_VERBS);
+        assert_true((f.line == 0 || f.file < s.names) &&
+                    (f.other_line == 0 || f.other_file < s.names));
+    }
     return ok;
 }
 

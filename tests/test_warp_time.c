@@ -150,6 +150,10 @@ static void times_are_of_what_is_counted(void **unused)
         assert_true(near(sum.work[UNIT_SHARED], bytes / 128));
         assert_true(
             near(sum.work[UNIT_TENSOR], 4.0 * 64 * 64 * 64 * T * QUARTERS * r.clock / r.matmul));
+        /* weights, O / l; of split-K every warp has every row's rescale and logarithm */
+        double rows_of = by_rows ? 64 : 64.0 * warps;
+        assert_true(near(sum.work[UNIT_SPECIAL], (64 * 64 * T + rows_of * T + 64 * 64 + rows_of) *
+                                                     QUARTERS * r.clock / r.special));
         check_spans(&t, &sum);
         exchange_time_free(&t);
         problem_free(&p);

@@ -44,6 +44,7 @@ static void *work(void *with)
 {
     struct job *j = with;
     bool ok = make_scene(j);
+    scenario_thread_done();
     pthread_mutex_lock(&j->lock);
     j->ok = ok;
     j->done = true;
