@@ -116,6 +116,7 @@ static void test_pointer(void **state)
     control_press(&control, left + (right - left) / 4, y);
     control_release(&control, left + (right - left) / 4, y);
     assert_true(control.frame.look.time == 4);
+    control_press_key(&control, KEY_END, false);
     control_draw(&control);
     control_press_key(&control, KEY_K, false);
     const struct drawing *d = control_draw(&control);
