@@ -276,12 +276,13 @@ static void test_rooflines(void **state)
     must_have(markdown, "<A100>: at 10 FLOPs a byte 1 to 5 TFLOP/s under 10\n");
     must_have(svg, "<text x=\"744.0\" y=\"118.3\" text-anchor=\"end\">&lt;A100&gt;</text>");
     assert_int_equal(count(svg, "<svg"), 2);
-    page_strip(page_strips(p, 100, "token", "", "strips"), "one");
+    page_strip(page_strips(p, 40, "token", "", "strips"), "one");
     char *both = written(page_write_svg, p);
     assert_int_equal(count(both, "<svg"), 3);
     /* 380 + 74, twice a gap of 16 and a caption of 25 */
     must_have(both, "height=\"536\" viewBox=\"0 0 930 536\"");
     must_have(both, "translate(0 446)");
+    must_have(both, "text-anchor=\"middle\">35</text>");
     must_have(both, "roofs &amp; points</text>");
     free(html);
     free(markdown);
@@ -340,6 +341,7 @@ static void test_chart(void **state)
     page_chart_mark(chart, PAGE_RING, 6, 6, "six again");
     page_chart_mark(chart, PAGE_RING, NAN, NAN, "nowhere");
     page_chart_mark(chart, PAGE_BAR_1, 6, INFINITY, "too far");
+    page_chart_mark(chart, PAGE_BAR_1, -INFINITY, 6, "too far");
     char *html = written(page_write_html, p), *markdown = written(page_write_markdown, p);
     char *svg = written(page_write_svg, p);
     must_have(html, figure_of(svg));
