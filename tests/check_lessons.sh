@@ -59,8 +59,10 @@ while IFS=, read -r number name rest; do
         skipped "lesson $number" 'the CUDA kernels are not built: no C++ compiler'
         continue
     fi
-    found=$(faults_of "$file" "$number" "$title" "$minutes" && pictures_of "$file")
+    # on two cores: what a lesson shows beside what it draws
+    { faults_of "$file" "$number" "$title" "$minutes" && pictures_of "$file"; } >"$folder/found" &
     said=$(tests/docs.sh "$file" "$build" "$folder/cache" 2>&1) && ok=yes || ok=no
+    wait && found=$(cat "$folder/found")
     [ -z "$found" ] || ok=no
     verdict "lesson $number: $(printf '%s\n' "$said" | tail -n 1)" $ok "$found
 $said
