@@ -129,6 +129,24 @@ static void lanes_part_and_meet(void **state)
         assert_int_equal(out[n], (n ^ 1) + 1);
 }
 
+/* Is there a lane, of all or of a half that goes its own way, with number 20? */
+static void lanes_vote(void **state)
+{
+    static const char body[] = "setp.eq.s32 %p1, %r1, 20;\nvote.sync.any.pred %p2, %p1, -1;\n"
+                               "selp.b32 %r2, 10, 0, %p2;\nsetp.lt.s32 %p3, %r1, 16;\n"
+                               "mov.u32 %r3, -65536;\n@%p3 bra $L1;\nbra.uni $L2;\n"
+                               "$L1:\nmov.u32 %r3, 65535;\n$L2:\n"
+                               "vote.sync.any.pred %p2, %p1, %r3;\n"
+                               "selp.b32 %r9, 1, 0, %p2;\nadd.s32 %r9, %r9, %r2;\n";
+    uint32_t out[32];
+    struct message why = {""};
+    (void)state;
+    if (!run_body(body, 32, &plain, out, &why))
+        fail_msg("%s", why.text);
+    for (uint32_t n = 0; n < 32; n++)
+        assert_int_equal(out[n], n < 16 ? 10 : 11);
+}
+
 /* The way of the even lanes lies behind the place where all meet: __syncwarp waits for them. */
 static void lanes_that_go_backwards_are_waited_for(void **state)
 {
@@ -218,6 +236,7 @@ static void wrong_runs_are_stopped(void **state)
          "[%r4];\n",
          "needs all 32 lanes"},
         {"$L1:\nadd.s32 %r9, %r9, 1;\nbra.uni $L1;\n", "does not come to an end"},
+        {"shfl.sync.bfly.b32 %r9|%p2, %r1, 1, 31, 2;\n", "its members omit the lane itself"},
         {"bar.sync 3;\n", "barrier 0 is the only one"},
         {"trap;\n", "gives up"},
     };
@@ -295,6 +314,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(single_instructions_have_their_values),
         cmocka_unit_test(lanes_part_and_meet),
+        cmocka_unit_test(lanes_vote),
         cmocka_unit_test(lanes_that_go_backwards_are_waited_for),
         cmocka_unit_test(barriers_hold_in_both_orders),
         cmocka_unit_test(copies_are_there_after_the_wait),

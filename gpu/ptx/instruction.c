@@ -18,6 +18,7 @@ static const struct row {
     {"bar.sync", "1", PTX_BARRIER, 0, 0, false, false},
     {"bar.warp.sync", "1", PTX_SYNCWARP, 0, 0, false, false},
     {"mov.b32", "21", PTX_UNPACK, 2, 0, false, false},
+    {"vote.sync.any.pred", "111", PTX_VOTE_ANY, 1, 0, false, false},
     {"shfl.sync.bfly.b32", "21111", PTX_SHUFFLE, 2, 0, false, false},
     {"mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32", "4424", PTX_MMA, 4, 16, false, false},
     {"mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32", "4424", PTX_MMA, 4, 16, true, false},

@@ -61,6 +61,7 @@ void ptx_store(struct ptx_block *b, struct ptx_warp *w, int lane);
 void ptx_atomic_add(struct ptx_block *b, struct ptx_warp *w, int lane);
 
 /* warp.c: instructions of the whole warp, for its lanes in `active`. */
+void ptx_vote_any(struct ptx_block *b, struct ptx_warp *w, uint32_t active);
 void ptx_shuffle(struct ptx_block *b, struct ptx_warp *w, uint32_t active);
 void ptx_mma(struct ptx_block *b, struct ptx_warp *w, uint32_t active);
 void ptx_ldmatrix(struct ptx_block *b, struct ptx_warp *w, uint32_t active);

@@ -62,6 +62,7 @@ enum ptx_kind {
     PTX_TRAP,
     PTX_BARRIER,
     PTX_SYNCWARP,
+    PTX_VOTE_ANY,
     PTX_SHUFFLE,
     PTX_MMA,
     PTX_LDMATRIX,

@@ -86,6 +86,9 @@ static void perform(struct ptx_block *b, struct ptx_warp *w, uint32_t active)
     case PTX_ATOMIC_ADD:
         each_lane(b, w, active, ptx_atomic_add);
         break;
+    case PTX_VOTE_ANY:
+        ptx_vote_any(b, w, active);
+        break;
     case PTX_SHUFFLE:
         ptx_shuffle(b, w, active);
         break;
@@ -153,13 +156,15 @@ static void move(struct ptx_warp *w, uint32_t lanes, int to)
 }
 
 /* The lanes that an instruction of the whole warp, or of those it names, is made by. */
-static uint32_t members(const struct ptx_warp *w, const struct ptx_instruction *i)
+static uint32_t members(const struct ptx_warp *w, const struct ptx_instruction *i, int lane)
 {
     switch (i->kind) {
     case PTX_SHUFFLE:
-        return (uint32_t)w->reg[i->operand[5].reg][0];
+        return (uint32_t)w->reg[i->operand[5].reg][lane];
+    case PTX_VOTE_ANY:
+        return (uint32_t)w->reg[i->operand[2].reg][lane];
     case PTX_SYNCWARP:
-        return (uint32_t)w->reg[i->operand[0].reg][0];
+        return (uint32_t)w->reg[i->operand[0].reg][lane];
     case PTX_MMA:
     case PTX_LDMATRIX:
         return UINT32_MAX;
@@ -169,9 +174,16 @@ static uint32_t members(const struct ptx_warp *w, const struct ptx_instruction *
 }
 
 /* Have all come whom the instruction at `at` needs?  If not, those who have wait for the others. */
-static bool together(const struct ptx_block *b, struct ptx_warp *w, uint32_t *lanes, int at)
+static bool together(struct ptx_block *b, struct ptx_warp *w, uint32_t *lanes, int at)
 {
-    uint32_t needed = members(w, b->now) & w->alive;
+    int first = __builtin_ctz(*lanes);
+    uint32_t needed = members(w, b->now, first) & w->alive;
+    if (needed != 0 && (needed >> first & 1) == 0)
+        ptx_fail(b, w, first, "its members omit the lane itself");
+    if (needed != 0 && (*lanes & ~needed) != 0) { /* they name others, and are not in step */
+        move(w, *lanes & ~needed, at);
+        *lanes &= needed;
+    }
     for (uint32_t left = needed & w->parked; left != 0; left &= left - 1)
         if (w->pc[__builtin_ctz(left)] == at)
             *lanes |= left & -left;

@@ -40,6 +40,21 @@ static bool whole_warp(struct ptx_block *b, const struct ptx_warp *w, uint32_t a
     return false;
 }
 
+/* vote.sync.any.pred result, predicate, members. */
+void ptx_vote_any(struct ptx_block *b, struct ptx_warp *w, uint32_t active)
+{
+    const struct ptx_operand *o = b->now->operand;
+    uint64_t any = 0;
+    for (uint32_t left = active; left != 0; left &= left - 1)
+        any |= ptx_value(w, __builtin_ctz(left), &o[1]) & 1;
+    for (uint32_t left = active; left != 0; left &= left - 1) {
+        int lane = __builtin_ctz(left);
+        if ((uint32_t)ptx_value(w, lane, &o[2]) != active)
+            ptx_fail(b, w, lane, "its members are not the lanes that have come");
+        w->reg[o[0].reg][lane] = any;
+    }
+}
+
 /* shfl.sync.bfly.b32 d|p, a, lane mask, clamp and segment, members. */
 void ptx_shuffle(struct ptx_block *b, struct ptx_warp *w, uint32_t active)
 {
