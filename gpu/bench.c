@@ -1,6 +1,7 @@
 /* bench.c: `flashulp-gpu bench`: forward kernels on a GPU, TFLOP/s and the share of what mma.sync
    can do by itself; on the emulator, time and what it counted.  `trace`: the emulator's counters
    of one launch. */
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,6 +9,8 @@
 
 #include "gpu/emulator/device.h"
 #include "gpu/gpu.h"
+#include "simulator/report.h"
+#include "simulator/scenario_parts.h"
 
 static double seconds_now(void)
 {
@@ -36,20 +39,29 @@ static bool measure_peak(double *peak, struct message *why)
 /* One launch at a time, device memory prepared once. */
 struct timing {
     struct attention_args a;
-    double flops, best;
+    double flops, seconds; /* the median round's */
 };
+
+static int ascending(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
 
 static bool time_kernel(enum gpu_kernel k, struct timing *t, int rounds, struct message *why)
 {
-    t->best = 1e30;
+    enum { MOST = 5 };
+    double taken[MOST];
+    assert(rounds <= MOST);
     for (int round = 0; round < rounds; round++) {
         double start = seconds_now();
         target_kernels(false)->forward[k](t->a);
         if (!target_finish(why))
             return false;
-        double taken = seconds_now() - start;
-        t->best = taken < t->best ? taken : t->best;
+        taken[round] = seconds_now() - start;
     }
+    qsort(taken, (size_t)rounds, sizeof *taken, ascending);
+    t->seconds = taken[rounds / 2];
     return true;
 }
 
@@ -96,7 +108,42 @@ static void release(struct timing *t)
     dev_free(t->a.lse);
 }
 
-static bool bench_shape(int heads, int N, int D, bool causal, double peak, struct message *why)
+/* What is asked for, and where it goes. */
+struct bench {
+    const struct gpu_words *words;
+    struct report report;
+    struct json *rows;
+    double peak; /* FLOP/s of mma.sync out of registers; 0: not measured */
+};
+
+static void add_row(struct bench *b, enum gpu_kernel k, const struct timing *t)
+{
+    const struct attention_args *a = &t->a;
+    const char *name = gpu_kernel_info(k)->name, *exp = gpu_exp_word(a->hw);
+    double rate = t->flops / t->seconds;
+    struct json *row = json_object(b->rows, NULL);
+    json_string(row, "kernel", name);
+    json_string(row, "exp", exp);
+    json_whole(row, "heads", a->heads_q);
+    json_whole(row, "N", a->rows);
+    json_whole(row, "d", a->D);
+    json_truth(row, "causal", a->causal);
+    json_real(row, "seconds", t->seconds);
+    if (b->peak > 0) {
+        json_real(row, "flops_per_second", rate);
+        json_real(row, "of_peak", rate / b->peak);
+    }
+    if (b->words->json)
+        return;
+    printf("%-10s %2d heads N %5d d %3d %-6s exp %-8s %10.3f ms", name, a->heads_q, a->rows, a->D,
+           a->causal ? "causal" : "", exp, 1e3 * t->seconds);
+    if (b->peak > 0)
+        printf(" %8.2f TFLOP/s %5.1f %%", 1e-12 * rate, 100 * rate / b->peak);
+    puts("");
+    fflush(stdout);
+}
+
+static bool bench_shape(struct bench *b, int heads, int N, int D, bool causal, struct message *why)
 {
     struct timing t = prepare(heads, N, D, causal);
     bool ok = true;
@@ -104,50 +151,74 @@ static bool bench_shape(int heads, int N, int D, bool causal, double peak, struc
         for (int k = GPU_FA2_ROWS; k <= GPU_SPLITK && ok; k++) {
             struct message unfit;
             bool slow = k == GPU_FA2_ROWS || k == GPU_FA2_TILES;
-            if ((slow && hw) || !gpu_fits((enum gpu_kernel)k, D, false, &unfit))
+            if ((slow && hw) || !gpu_fits((enum gpu_kernel)k, D, false, &unfit) ||
+                (b->words->kernel_given && (int)b->words->kernel != k))
                 continue;
             t.a.hw = hw;
             ok = time_kernel((enum gpu_kernel)k, &t, slow ? 1 : 5, why);
-            printf("%-10s %2d heads N %5d d %3d %-6s exp %-4s %10.3f ms",
-                   gpu_kernel_info((enum gpu_kernel)k)->name, heads, N, D, causal ? "causal" : "",
-                   hw ? "hw" : "poly", 1e3 * t.best);
-            if (peak > 0)
-                printf(" %8.2f TFLOP/s %5.1f %%", 1e-12 * t.flops / t.best,
-                       100 * t.flops / t.best / peak);
-            puts("");
-            fflush(stdout);
+            if (ok)
+                add_row(b, (enum gpu_kernel)k, &t);
         }
     release(&t);
     return ok;
+}
+
+static void say_where(const struct bench *b)
+{
+    if (b->words->json)
+        return;
+    printf("on %s; medians of five launches, one of fa2-rows and fa2-tiles\n", target_name());
+    if (target_is_emulator())
+        printf("no GPU was asked: these are times of a CPU that plays one.  On a GPU: TFLOP/s,\n"
+               "and the share of what mma.sync does out of registers\nexp hw: %s\n",
+               gpu_exp_meaning(true));
+    else
+        printf("mma.sync m16n8k16 out of registers: %.4g TFLOP/s; %% is the share of that\n",
+               1e-12 * b->peak);
+}
+
+static bool bench_shapes(struct bench *b, struct message *why)
+{
+    if (target_is_emulator())
+        return bench_shape(b, 4, 128, 64, false, why);
+    return bench_shape(b, 16, 8192, 128, false, why) && bench_shape(b, 16, 8192, 128, true, why) &&
+           bench_shape(b, 16, 8192, 64, false, why);
+}
+
+static bool forward_only(const struct gpu_words *w, struct message *why)
+{
+    if (w->count > 0)
+        return refuse(why, "\"%.40s\": it takes no problem", w->rest[0]);
+    return !w->kernel_given || w->kernel <= GPU_SPLITK ||
+           refuse(why, "--kernel %s: one of the forward kernels, fa2-rows to splitk, is right",
+                  gpu_kernel_info(w->kernel)->name);
 }
 
 int verb_bench(int argc, char **argv)
 {
     struct gpu_words w;
     struct message why;
-    double peak = 0;
-    bool emulated = target_is_emulator();
-    if (!gpu_words_read(&w, argc, argv, &why))
+    struct scenario none = {.verb = "gpu"};
+    struct bench b = {.words = &w};
+    if (!gpu_words_read(&w, argc, argv, &why) || !forward_only(&w, &why) ||
+        !target_configure(&w.target, &why) ||
+        (!target_is_emulator() && !measure_peak(&b.peak, &why)))
         return gpu_refused("bench", &why);
-    if (w.count > 0) {
-        refuse(&why, "\"%.40s\": it takes no problem", w.rest[0]);
-        return gpu_refused("bench", &why);
+    report_new(&b.report, &none);
+    json_string(b.report.json, "target", target_name());
+    json_truth(b.report.json, "emulator", target_is_emulator());
+    if (b.peak > 0)
+        json_real(b.report.json, "mma_flops_per_second", b.peak);
+    b.rows = json_list(b.report.json, "rows");
+    say_where(&b);
+    bool ok = bench_shapes(&b, &why);
+    if (ok && w.json) {
+        char *text = json_text(b.report.json);
+        puts(text);
+        free(text);
+    } else if (ok && !target_is_emulator()) {
+        puts("no other attention library is linked: no ratio to one");
     }
-    if (!target_configure(&w.target, &why) || (!emulated && !measure_peak(&peak, &why)))
-        return gpu_refused("bench", &why);
-    printf("on %s\n", target_name());
-    if (emulated)
-        printf("no GPU was asked: these are times of a CPU that plays one.  On a GPU: TFLOP/s,\n"
-               "and the share of what mma.sync does out of registers\nexp hw: %s\n",
-               gpu_exp_meaning(true));
-    else
-        printf("mma.sync m16n8k16 out of registers: %.4g TFLOP/s; %% is the share of that\n",
-               1e-12 * peak);
-    bool ok = emulated ? bench_shape(4, 128, 64, false, peak, &why)
-                       : bench_shape(16, 8192, 128, false, peak, &why) &&
-                             bench_shape(16, 8192, 128, true, peak, &why) &&
-                             bench_shape(16, 8192, 64, false, peak, &why);
-    if (!emulated)
-        printf("no other attention library is linked: no ratio to one\n");
+    report_free(&b.report);
     return ok ? 0 : gpu_refused("bench", &why);
 }

@@ -13,6 +13,8 @@
 #include "gpu/gpu.h"
 #include "reference/sha256.h"
 #include "reference/tensor.h"
+#include "simulator/report.h"
+#include "simulator/scenario_parts.h"
 #include "simulator/mma.h"
 #include "simulator/scenario_parts.h"
 #include "simulator/special.h"
@@ -105,7 +107,9 @@ static float model(const struct mma *m, const struct operands *o, int n, enum fo
     return sum;
 }
 
-static void judge_unit(const struct operands *o, enum format f, const char *order)
+/* How many rows a unit's model gives other bits than were measured. */
+static void judge_unit(const struct operands *o, enum format f, const char *order, bool silent,
+                       struct json *units)
 {
     struct message why;
     const struct mma *m = mma_parse(order, &why);
@@ -114,41 +118,74 @@ static void judge_unit(const struct operands *o, enum format f, const char *orde
         return;
     for (int n = 0; n < ROWS; n++)
         differ += canonical_bits(model(m, o, n, f)) != canonical_bits(o->d[n]);
-    printf("  %-28s %5d of %d rows differ\n", order, differ, ROWS);
+    struct json *unit = json_object(units, NULL);
+    json_string(unit, "order", order);
+    json_whole(unit, "differ", differ);
+    if (!silent)
+        printf("  %-28s %5d of %d rows differ\n", order, differ, ROWS);
+}
+
+static uint64_t digest_of(const struct operands *o)
+{
+    uint64_t digest = UINT64_C(0xCBF29CE484222325);
+    for (int n = 0; n < ROWS; n++)
+        for (int byte = 0; byte < 4; byte++)
+            digest =
+                (digest ^ (canonical_bits(o->d[n]) >> 8 * byte & 255)) * UINT64_C(0x100000001B3);
+    return digest;
+}
+
+static bool probe_format(const struct gpu_words *w, enum format f, struct json *formats,
+                         struct message *why)
+{
+    struct operands *o = malloc(sizeof *o);
+    char text[24];
+    if (o == NULL)
+        abort();
+    draw_operands(o, f);
+    bool ok = target_configure(&w->target, why) && run_rows(o, f == FORMAT_FP16, why);
+    struct json *j = ok ? json_object(formats, NULL) : NULL;
+    if (ok) {
+        snprintf(text, sizeof text, "%016" PRIx64, digest_of(o));
+        json_string(j, "format", format_info(f)->name);
+        json_string(j, "digest", text);
+        json_whole(j, "rows", ROWS);
+        if (!w->json)
+            printf("%s, mma.sync m16n8k16: digest %s\n", format_info(f)->name, text);
+    }
+    struct json *units = ok ? json_list(j, "units") : NULL;
+    for (int u = 0; u < MMA_UNITS && ok; u++) {
+        char order[48];
+        snprintf(order, sizeof order, "mma@%s", mma_unit_name((enum mma_unit)u));
+        judge_unit(o, f, order, w->json, units);
+    }
+    free(o);
+    return ok;
 }
 
 static int probe_mma(const struct gpu_words *w)
 {
-    static const enum format formats[] = {FORMAT_BF16, FORMAT_FP16};
-    struct operands *o = malloc(sizeof *o);
     struct message why;
-    if (o == NULL)
-        abort();
-    printf("on %s\n", target_name());
-    if (target_is_emulator())
+    struct scenario none = {.verb = "gpu"};
+    struct report r;
+    report_new(&r, &none);
+    json_string(r.json, "target", target_name());
+    json_truth(r.json, "emulator", target_is_emulator());
+    if (!w->json)
+        printf("on %s\n", target_name());
+    if (!w->json && target_is_emulator())
         printf("no GPU was asked: the emulator's sums are %s\n",
                w->unit != NULL ? w->unit : "fp32 chains (--accumulate A100, H100)");
-    for (int i = 0; i < 2; i++) {
-        uint64_t digest = UINT64_C(0xCBF29CE484222325);
-        draw_operands(o, formats[i]);
-        if (!target_configure(&w->target, &why) || !run_rows(o, formats[i] == FORMAT_FP16, &why)) {
-            free(o);
-            return gpu_refused("probe", &why);
-        }
-        for (int n = 0; n < ROWS; n++)
-            for (int byte = 0; byte < 4; byte++)
-                digest = (digest ^ (canonical_bits(o->d[n]) >> 8 * byte & 255)) *
-                         UINT64_C(0x100000001B3);
-        printf("%s, mma.sync m16n8k16: digest %016" PRIx64 "\n", format_info(formats[i])->name,
-               digest);
-        for (int u = 0; u < MMA_UNITS; u++) {
-            char order[48];
-            snprintf(order, sizeof order, "mma@%s", mma_unit_name((enum mma_unit)u));
-            judge_unit(o, formats[i], order);
-        }
+    struct json *formats = json_list(r.json, "formats");
+    bool ok =
+        probe_format(w, FORMAT_BF16, formats, &why) && probe_format(w, FORMAT_FP16, formats, &why);
+    if (ok && w->json) {
+        char *text = json_text(r.json);
+        puts(text);
+        free(text);
     }
-    free(o);
-    return 0;
+    report_free(&r);
+    return ok ? 0 : gpu_refused("probe", &why);
 }
 
 /* A table to be written: of which inputs, where. */
@@ -317,6 +354,10 @@ static int probe_table(const struct gpu_words *w, enum probe_function fn)
     struct message why;
     struct output_file file;
     bool force = false;
+    if (w->json) {
+        refuse(&why, "--json goes with mma; a table is written to -o FILE");
+        return gpu_refused("probe", &why);
+    }
     if (!read_table(w, &t, &force, &why) || !target_configure(&w->target, &why) ||
         !file_begin(&file, t.path, force, &why))
         return gpu_refused("probe", &why);

@@ -151,6 +151,13 @@ refused 'run: --plant here: keys or queries is right' run $problem 1,1,1,8,8,64 
 refused 'run: --kernel needs a value' run $problem 1,1,1,8,8,64 --kernel
 refused 'check: "fa2": --kernel, --quick and --json are all it takes' check fa2
 refused 'probe: mma, or ex2, lg2 or rcp with -o FILE, is right' probe
+refused 'probe: --json goes with mma; a table is written to -o FILE' probe ex2 --json -o "$folder/all.tab"
+refused 'bench: --kernel decode-xqa: one of the forward kernels, fa2-rows to splitk, is right' bench --kernel decode-xqa
+said=$(timeout 60 "$gpu" bench --kernel fa2 --json)
+same 'bench --json: the kernel asked for, alone, with either exp' \
+    "$(printf '%s\n' "$said" | grep -c '"kernel":	"fa2"') $(printf '%s\n' "$said" | grep -c '"seconds"')" '2 2'
+same 'probe mma --json: two formats, no row differs from its own unit' \
+    "$("$gpu" probe mma --accumulate H100 --json | grep -A1 '"order":	"mma@sm90"' | grep -c '"differ":	0')" 2
 refused 'probe: -o FILE is missing: where the table goes' probe ex2
 refused "probe: the emulator has no such instruction, only a stand-in whose bits say nothing: run this where a GPU is (make gpu), or try the format with --count 1000" probe ex2 -o "$folder/all.tab"
 refused 'run: --exp hw has no pair: the bits of a GPU'"'"'s 2^x are its own; leave out one of them' run --exp hw --pair $problem 1,1,1,8,8,64

@@ -114,7 +114,7 @@ static void test_crc(void **state)
 /* The bytes as trace_data.h states them, on any machine. */
 static void test_bytes(void **state)
 {
-    static const unsigned char header[] = {'U', 'L', 'P', 'T', 'R', 'A', 'C', 'E', 1, 0, 0, 0};
+    static const unsigned char header[] = {'U', 'L', 'P', 'T', 'R', 'A', 'C', 'E', 1, 0, 1, 0};
     static const unsigned char event[] = {
         1,    0,    0,    0,    1,    0,    0,    0,    1,    0,    0,    0,    1,    0,    0,
         0,    5,    3,    2,    1,    0x15, 0x13, 0x12, 0x11, 0x25, 0x23, 0x22, 0x21, 0x35, 0x33,

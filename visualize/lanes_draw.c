@@ -141,14 +141,37 @@ static void draw_pass_legend(double x, double y, bool large, struct drawing *d)
     draw_text(d, FACE_SANS, 11, ALIGN_LEFT, INK_TEXT, x + 15, y, "on the time bar");
 }
 
+/* 1234, 123k, 12.3M: what has room in a column. */
+static struct grouped short_count(int64_t n)
+{
+    struct grouped text;
+    if (n < 10000)
+        snprintf(text.text, sizeof text.text, "%lld", (long long)n);
+    else if (n < 999500)
+        snprintf(text.text, sizeof text.text, "%.0fk", 1e-3 * (double)n);
+    else
+        snprintf(text.text, sizeof text.text, "%.3gM", 1e-6 * (double)n);
+    return text;
+}
+
+/* A count that ends at x, and what it could have been. */
+static void draw_count(struct drawing *d, double x, double y, int64_t count, int64_t best)
+{
+    if (count > best)
+        draw_text(d, FACE_MONO, 11, ALIGN_RIGHT, INK_ALARM, x, y, "%s (%s)",
+                  short_count(count).text, short_count(best).text);
+    else
+        draw_text(d, FACE_MONO, 11, ALIGN_RIGHT, INK_TEXT, x, y, "%s", short_count(count).text);
+}
+
 static void draw_lines(const struct lanes_view *v, const struct lanes_step *now, double x, double y,
                        double width, struct drawing *d)
 {
     static const char *const heads[] = {"times", "passes", "sectors", "waited"};
-    draw_text(d, FACE_SANS, 11, ALIGN_LEFT, INK_QUIET, x, y, "source line (at best in brackets)");
+    const double end[] = {x + width - 228, x + width - 146, x + width - 60, x + width};
+    draw_text(d, FACE_SANS, 11, ALIGN_LEFT, INK_QUIET, x, y, "source line (in brackets: at best)");
     for (int c = 0; c < 4; c++)
-        draw_text(d, FACE_SANS, 11, ALIGN_RIGHT, INK_QUIET, x + width - 70 * (3 - c), y, "%s",
-                  heads[c]);
+        draw_text(d, FACE_SANS, 11, ALIGN_RIGHT, INK_QUIET, end[c], y, "%s", heads[c]);
     for (int n = 0; n < v->lines && n < SHOWN_LINES; n++) {
         const struct lanes_line *l = &v->line[n];
         double row = y + 17 * (n + 1);
@@ -161,16 +184,12 @@ static void draw_lines(const struct lanes_view *v, const struct lanes_step *now,
             draw_rect(d, (struct box){x - 4, row - 12, width + 8, 16}, INK_CHANGED, INK_NONE);
         draw_text(d, FACE_MONO, 11, ALIGN_LEFT, INK_TEXT, x, row, "%.24s%s",
                   lanes_place(v, l->barrier, l->file, l->line).text, l->barrier ? " barrier" : "");
-        draw_text(d, FACE_MONO, 11, ALIGN_RIGHT, INK_TEXT, x + width - 210, row, "%s",
-                  grouped(l->times).text);
+        draw_count(d, end[0], row, l->times, l->times);
         if (l->passes > 0)
-            draw_text(d, FACE_MONO, 11, ALIGN_RIGHT, l->passes > l->least ? INK_ALARM : INK_TEXT,
-                      x + width - 140, row, "%lld (%lld)", (long long)l->passes,
-                      (long long)l->least);
+            draw_count(d, end[1], row, l->passes, l->least);
         if (l->sectors > 0)
-            draw_text(d, FACE_MONO, 11, ALIGN_RIGHT, INK_TEXT, x + width - 70, row, "%lld (%lld)",
-                      (long long)l->sectors, (long long)l->fewest);
-        draw_text(d, FACE_MONO, 11, ALIGN_RIGHT, INK_TEXT, x + width, row, "%.0f", l->waited);
+            draw_count(d, end[2], row, l->sectors, l->fewest);
+        draw_count(d, end[3], row, (int64_t)l->waited, (int64_t)l->waited);
     }
     if (v->lines > SHOWN_LINES)
         draw_text(d, FACE_SANS, 11, ALIGN_LEFT, INK_QUIET, x, y + 17 * (SHOWN_LINES + 1),
