@@ -154,24 +154,32 @@ template <bool FROM> static __device__ __forceinline__ uint32_t cut(uint32_t two
     return (k + 1 < edge) != FROM ? two : two & 0xFFFFu;
 }
 
-/* One step of A B where B holds something that is not finite and that not every row takes: 0 times
-   that is NaN.  Row by row, each from its own product: row r takes B's rows, k0 .. k0 + 15, below
-   edge + r, or with FROM from there on.  Sixteen times the work, and hardly ever done. */
+/* Row `row` of one step of A B, from a product of its own; of B's rows, k0 .. k0 + 15, it takes those
+   below edge + row, or with FROM those from there on. */
 template <int HALF, bool FROM>
-static __device__ __forceinline__ void mma_by_row(float d[4], const uint32_t a[4],
-                                                  const uint32_t b[2], int k0, int edge)
+static __device__ __forceinline__ void mma_of_row(float d[4], const uint32_t a[4],
+                                                  const uint32_t b[2], int k0, int edge, int row)
 {
     int g = (threadIdx.x & 31) / 4, k = k0 + 2 * (threadIdx.x & 3);
+    const uint32_t own[2] = {cut<FROM>(b[0], k, edge + row), cut<FROM>(b[1], k + 8, edge + row)};
+    float part[4] = {d[0], d[1], d[2], d[3]};
+    mma<HALF>(part, a, own);
+    d[0] = row == g ? part[0] : d[0];
+    d[1] = row == g ? part[1] : d[1];
+    d[2] = row == g + 8 ? part[2] : d[2];
+    d[3] = row == g + 8 ? part[3] : d[3];
+}
+
+/* One step of A B, 16 columns, where B holds something that is not finite and that not every row
+   takes: 0 times that is NaN.  Sixteen times the work, and hardly ever done. */
+template <int HALF, bool FROM>
+static __device__ __forceinline__ void mma_by_row(float d[2][4], const uint32_t a[4],
+                                                  const uint32_t b[4], int k0, int edge)
+{
 #pragma unroll 1
     for (int row = 0; row < 16; row++) {
-        const uint32_t own[2] = {cut<FROM>(b[0], k, edge + row),
-                                 cut<FROM>(b[1], k + 8, edge + row)};
-        float part[4] = {d[0], d[1], d[2], d[3]};
-        mma<HALF>(part, a, own);
-        d[0] = row == g ? part[0] : d[0];
-        d[1] = row == g ? part[1] : d[1];
-        d[2] = row == g + 8 ? part[2] : d[2];
-        d[3] = row == g + 8 ? part[3] : d[3];
+        mma_of_row<HALF, FROM>(d[0], a, b, k0, edge, row);
+        mma_of_row<HALF, FROM>(d[1], a, b + 2, k0, edge, row);
     }
 }
 
@@ -192,8 +200,7 @@ static __device__ __forceinline__ void product_seen(float O[N][4], const uint32_
         for (int n = 0; n < N; n += 2) {
             uint32_t b[4];
             fragment_b<D>(b, V, key0 + 16 * k, col0 / 8 + n);
-            mma_by_row<HALF, false>(O[n], a, b, key0 + 16 * k, edge);
-            mma_by_row<HALF, false>(O[n + 1], a, b + 2, key0 + 16 * k, edge);
+            mma_by_row<HALF, false>(&O[n], a, b, key0 + 16 * k, edge);
         }
     }
 }
