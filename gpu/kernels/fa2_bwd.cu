@@ -113,7 +113,8 @@ static __device__ __forceinline__ void product_atb(float A[N][4], uint16_t *tile
         for (int n = 0; n < N; n += 2) {
             fragment_b<D>(b, X, row0 + 16 * k, col0 / 8 + n);
             if (hidden) {
-                mma_by_row<HALF, true>(&A[n], a, b, row0 + 16 * k, edge);
+                mma_by_row<HALF, true>(A[n], a, b, row0 + 16 * k, edge);
+                mma_by_row<HALF, true>(A[n + 1], a, b + 2, row0 + 16 * k, edge);
             } else {
                 mma<HALF>(A[n], a, b);
                 mma<HALF>(A[n + 1], a, b + 2);

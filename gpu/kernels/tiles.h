@@ -154,8 +154,8 @@ template <bool FROM> static __device__ __forceinline__ uint32_t cut(uint32_t two
     return (k + 1 < edge) != FROM ? two : two & 0xFFFFu;
 }
 
-/* Row `row` of one step of A B, from a product of its own; of B's rows, k0 .. k0 + 15, it takes those
-   below edge + row, or with FROM those from there on. */
+/* Row `row` of one step of A B, from a product of its own; of B's rows, k0 .. k0 + 15, it takes
+   those below edge + row, or with FROM those from there on. */
 template <int HALF, bool FROM>
 static __device__ __forceinline__ void mma_of_row(float d[4], const uint32_t a[4],
                                                   const uint32_t b[2], int k0, int edge, int row)
@@ -170,17 +170,15 @@ static __device__ __forceinline__ void mma_of_row(float d[4], const uint32_t a[4
     d[3] = row == g + 8 ? part[3] : d[3];
 }
 
-/* One step of A B, 16 columns, where B holds something that is not finite and that not every row
-   takes: 0 times that is NaN.  Sixteen times the work, and hardly ever done. */
+/* One step of A B where B holds something that is not finite and that not every row takes: 0 times
+   that is NaN.  Sixteen times the work, and hardly ever done. */
 template <int HALF, bool FROM>
-static __device__ __forceinline__ void mma_by_row(float d[2][4], const uint32_t a[4],
-                                                  const uint32_t b[4], int k0, int edge)
+static __device__ __forceinline__ void mma_by_row(float d[4], const uint32_t a[4],
+                                                  const uint32_t b[2], int k0, int edge)
 {
 #pragma unroll 1
-    for (int row = 0; row < 16; row++) {
-        mma_of_row<HALF, FROM>(d[0], a, b, k0, edge, row);
-        mma_of_row<HALF, FROM>(d[1], a, b + 2, k0, edge, row);
-    }
+    for (int row = 0; row < 16; row++)
+        mma_of_row<HALF, FROM>(d, a, b, k0, edge, row);
 }
 
 /* As product_ab; where something is hidden, row r takes V's rows below edge + r only. */
@@ -200,7 +198,16 @@ static __device__ __forceinline__ void product_seen(float O[N][4], const uint32_
         for (int n = 0; n < N; n += 2) {
             uint32_t b[4];
             fragment_b<D>(b, V, key0 + 16 * k, col0 / 8 + n);
-            mma_by_row<HALF, false>(&O[n], a, b, key0 + 16 * k, edge);
+            if (N <= 4) {
+                mma_by_row<HALF, false>(O[n], a, b, key0 + 16 * k, edge);
+                mma_by_row<HALF, false>(O[n + 1], a, b + 2, key0 + 16 * k, edge);
+                continue;
+            }
+#pragma unroll 1
+            for (int row = 0; row < 16; row++) { /* with many columns two loops would spill */
+                mma_of_row<HALF, false>(O[n], a, b, key0 + 16 * k, edge, row);
+                mma_of_row<HALF, false>(O[n + 1], a, b + 2, key0 + 16 * k, edge, row);
+            }
         }
     }
 }
