@@ -198,15 +198,15 @@ static __device__ __forceinline__ void product_seen(float O[N][4], const uint32_
         for (int n = 0; n < N; n += 2) {
             uint32_t b[4];
             fragment_b<D>(b, V, key0 + 16 * k, col0 / 8 + n);
-            if (N <= 4) {
+            if constexpr (N <= 4) {
                 mma_by_row<HALF, false>(O[n], a, b, key0 + 16 * k, edge);
                 mma_by_row<HALF, false>(O[n + 1], a, b + 2, key0 + 16 * k, edge);
-                continue;
-            }
+            } else {
 #pragma unroll 1
-            for (int row = 0; row < 16; row++) { /* with many columns two loops would spill */
-                mma_of_row<HALF, false>(O[n], a, b, key0 + 16 * k, edge, row);
-                mma_of_row<HALF, false>(O[n + 1], a, b + 2, key0 + 16 * k, edge, row);
+                for (int row = 0; row < 16; row++) { /* here two loops would spill */
+                    mma_of_row<HALF, false>(O[n], a, b, key0 + 16 * k, edge, row);
+                    mma_of_row<HALF, false>(O[n + 1], a, b + 2, key0 + 16 * k, edge, row);
+                }
             }
         }
     }
