@@ -205,20 +205,16 @@ int verb_bench(int argc, char **argv)
         (!target_is_emulator() && !measure_peak(&b.peak, &why)))
         return gpu_refused("bench", &why);
     report_new(&b.report, &none);
-    json_string(b.report.json, "target", target_name());
-    json_truth(b.report.json, "emulator", target_is_emulator());
+    gpu_add_target(b.report.json);
     if (b.peak > 0)
         json_real(b.report.json, "mma_flops_per_second", b.peak);
     b.rows = json_list(b.report.json, "rows");
     say_where(&b);
     bool ok = bench_shapes(&b, &why);
-    if (ok && w.json) {
-        char *text = json_text(b.report.json);
-        puts(text);
-        free(text);
-    } else if (ok && !target_is_emulator()) {
+    if (ok && w.json)
+        gpu_print_json(&b.report);
+    else if (ok && !target_is_emulator())
         puts("no other attention library is linked: no ratio to one");
-    }
     report_free(&b.report);
     return ok ? 0 : gpu_refused("bench", &why);
 }

@@ -230,8 +230,7 @@ static void conclude(struct tally *t, struct json *j)
     snprintf(line, sizeof line, "%d passed, %d failed, %d skipped", t->passed, t->failed,
              t->skipped);
     say(t, line);
-    json_string(j, "target", target_name());
-    json_truth(j, "emulator", target_is_emulator());
+    gpu_add_target(j);
     json_whole(j, "passed", t->passed);
     json_whole(j, "failed", t->failed);
     json_whole(j, "skipped", t->skipped);
@@ -263,10 +262,8 @@ int verb_check(int argc, char **argv)
         if (!w.kernel_given || w.kernel == (enum gpu_kernel)k)
             check_kernel(&t, (enum gpu_kernel)k, w.quick);
     conclude(&t, r.json);
-    char *text = w.json ? json_text(r.json) : NULL;
     if (w.json)
-        puts(text);
-    free(text);
+        gpu_print_json(&r);
     report_free(&r);
     return t.failed > 0;
 }

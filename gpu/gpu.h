@@ -31,4 +31,11 @@ bool gpu_words_read(struct gpu_words *w, int argc, char **argv, struct message *
 const char *gpu_exp_word(bool hw);
 const char *gpu_exp_meaning(bool hw);
 
+struct json;
+struct report;
+/* "target" and "emulator": where the verb ran. */
+void gpu_add_target(struct json *j);
+/* The report's JSON, a line behind it, on the output. */
+void gpu_print_json(const struct report *r);
+
 #endif

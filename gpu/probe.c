@@ -169,8 +169,7 @@ static int probe_mma(const struct gpu_words *w)
     struct scenario none = {.verb = "gpu"};
     struct report r;
     report_new(&r, &none);
-    json_string(r.json, "target", target_name());
-    json_truth(r.json, "emulator", target_is_emulator());
+    gpu_add_target(r.json);
     if (!w->json)
         printf("on %s\n", target_name());
     if (!w->json && target_is_emulator())
@@ -179,11 +178,8 @@ static int probe_mma(const struct gpu_words *w)
     struct json *formats = json_list(r.json, "formats");
     bool ok =
         probe_format(w, FORMAT_BF16, formats, &why) && probe_format(w, FORMAT_FP16, formats, &why);
-    if (ok && w->json) {
-        char *text = json_text(r.json);
-        puts(text);
-        free(text);
-    }
+    if (ok && w->json)
+        gpu_print_json(&r);
     report_free(&r);
     return ok ? 0 : gpu_refused("probe", &why);
 }

@@ -148,8 +148,7 @@ static bool run(const struct gpu_words *w, struct report *r, bool *equal, struct
         add_header(r, w, &p);
         json_string(r->json, "exp", gpu_exp_word(w->target.hw));
         json_string(r->json, "kernel", gpu_kernel_info(w->kernel)->name);
-        json_string(r->json, "target", target_name());
-        json_truth(r->json, "emulator", target_is_emulator());
+        gpu_add_target(r->json);
         json_string(r->json, "pair", command);
         json_string(r->json, "digest", digest);
         json_real(r->json, "seconds", o.seconds);
@@ -179,9 +178,7 @@ int verb_run(int argc, char **argv)
     report_new(&r, &none);
     bool ok = run(&w, &r, &equal, &why);
     if (ok && w.json) {
-        char *text = json_text(r.json);
-        puts(text);
-        free(text);
+        gpu_print_json(&r);
     } else if (ok) {
         fputs(r.text, stdout);
     }

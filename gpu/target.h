@@ -27,10 +27,10 @@ const char *schedule_name(enum schedule s);
 struct target_settings {
     enum schedule schedule;
     uint64_t seed;
-    bool statistics;    /* count what ordinary accesses do, in watched kernels */
-    size_t lanes;       /* accesses to keep for a trace, in watched kernels, and races; 0: none */
-    bool hw;            /* weights by the hardware's 2^x, not by special_poly.h */
-    const char *unit;   /* the emulated tensor core, "sm90"; NULL: fp32 chains */
+    bool statistics;  /* count what ordinary accesses do, in watched kernels */
+    size_t lanes;     /* accesses to keep for a trace, in watched kernels, and races; 0: none */
+    bool hw;          /* weights by the hardware's 2^x, not by special_poly.h */
+    const char *unit; /* the emulated tensor core, "sm90"; NULL: fp32 chains */
 };
 
 /* The launch functions; `watched`: of the kernels that report every access. */
@@ -40,6 +40,12 @@ struct kernel_entries {
     void (*combine)(struct decode_args d);
     void (*backward)(struct backward_args b);
 };
+/* One table of them, gpu_ or checked_. */
+#define KERNEL_ENTRIES(of)                                                                         \
+    {                                                                                              \
+        {of##fa2_rows, of##fa2_tiles, of##fa2, of##fa1, of##splitk}, of##decode, of##combine,      \
+            of##fa2_bwd                                                                            \
+    }
 const struct kernel_entries *target_kernels(bool watched);
 
 bool target_is_emulator(void);

@@ -4,12 +4,7 @@
 
 const struct kernel_entries *target_kernels(bool)
 {
-    static const struct kernel_entries kernels = {
-        {gpu_fa2_rows, gpu_fa2_tiles, gpu_fa2, gpu_fa1, gpu_splitk},
-        gpu_decode,
-        gpu_combine,
-        gpu_fa2_bwd,
-    };
+    static const struct kernel_entries kernels = KERNEL_ENTRIES(gpu_);
     return &kernels;
 }
 

@@ -6,18 +6,8 @@
 
 const struct kernel_entries *target_kernels(bool watched)
 {
-    static const struct kernel_entries plain = {
-        {gpu_fa2_rows, gpu_fa2_tiles, gpu_fa2, gpu_fa1, gpu_splitk},
-        gpu_decode,
-        gpu_combine,
-        gpu_fa2_bwd,
-    };
-    static const struct kernel_entries checked = {
-        {checked_fa2_rows, checked_fa2_tiles, checked_fa2, checked_fa1, checked_splitk},
-        checked_decode,
-        checked_combine,
-        checked_fa2_bwd,
-    };
+    static const struct kernel_entries plain = KERNEL_ENTRIES(gpu_);
+    static const struct kernel_entries checked = KERNEL_ENTRIES(checked_);
     return watched ? &checked : &plain;
 }
 

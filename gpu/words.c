@@ -1,8 +1,10 @@
 /* words.c: the options of flashulp-gpu. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "gpu/gpu.h"
 #include "simulator/mma.h"
+#include "simulator/report.h"
 #include "simulator/scenario_parts.h"
 
 static const char *const schedules[SCHEDULES] = {"plain", "late", "random", "detector"};
@@ -125,4 +127,17 @@ bool gpu_words_read(struct gpu_words *w, int argc, char **argv, struct message *
     w->unit = target_unit() != NULL ? target_unit() : w->unit;
     w->target.unit = w->unit;
     return true;
+}
+
+void gpu_add_target(struct json *j)
+{
+    json_string(j, "target", target_name());
+    json_truth(j, "emulator", target_is_emulator());
+}
+
+void gpu_print_json(const struct report *r)
+{
+    char *text = json_text(r->json);
+    puts(text);
+    free(text);
 }

@@ -217,6 +217,15 @@ static void copies_are_there_after_the_wait(void **state)
     }
 }
 
+static void assert_refused(const char *body, int threads, const char *words, const char *also)
+{
+    uint32_t out[32];
+    struct message why = {""};
+    bool ran = run_body(body, threads, &plain, out, &why);
+    if (ran || strstr(why.text, words) == NULL || strstr(why.text, also) == NULL)
+        fail_msg("%s: %s, want %s%s", body, ran ? "ran" : why.text, words, also);
+}
+
 static void wrong_runs_are_stopped(void **state)
 {
     static const struct {
@@ -241,13 +250,8 @@ static void wrong_runs_are_stopped(void **state)
         {"trap;\n", "gives up"},
     };
     (void)state;
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        uint32_t out[32];
-        struct message why = {""};
-        bool ran = run_body(rows[i].body, 32, &plain, out, &why);
-        if (ran || strstr(why.text, rows[i].words) == NULL || strstr(why.text, ", lane ") == NULL)
-            fail_msg("%s: %s, want %s", rows[i].body, ran ? "ran" : why.text, rows[i].words);
-    }
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        assert_refused(rows[i].body, 32, rows[i].words, ", lane ");
 }
 
 static void what_is_not_known_is_refused(void **state)
@@ -272,13 +276,8 @@ static void what_is_not_known_is_refused(void **state)
         {"add.s32 %r9, %r1, 1\n", "this line is not known here"},
     };
     (void)state;
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        uint32_t out[1];
-        struct message why = {""};
-        bool ran = run_body(rows[i].body, 1, &plain, out, &why);
-        if (ran || strstr(why.text, rows[i].words) == NULL)
-            fail_msg("%s: %s, want %s", rows[i].body, ran ? "ran" : why.text, rows[i].words);
-    }
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        assert_refused(rows[i].body, 1, rows[i].words, path);
 }
 
 /* Bytes changed and lost: read or refused with the file's name, no more. */

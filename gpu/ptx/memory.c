@@ -67,7 +67,7 @@ void ptx_atomic_add(struct ptx_block *b, struct ptx_warp *w, int lane)
     if (to == NULL)
         return;
     memcpy(&old, to, 4);
-    uint64_t sum = ptx_float_sum(old, operand);
+    uint64_t sum = ptx_bits(ptx_float(old) + ptx_float(operand));
     memcpy(to, &sum, 4);
     w->reg[i->operand[0].reg][lane] = old;
 }

@@ -2,12 +2,28 @@
 #ifndef FLASHULP_PTX_PARTS_H
 #define FLASHULP_PTX_PARTS_H
 
+#include <math.h>
+#include <string.h>
+
 #include "gpu/ptx/ptx.h"
 
 /* pure.c: the function of opcodes.def by name and shape (instruction.c), or NULL; *name lives on. */
 ptx_function *ptx_pure(const char *text, const char *shape, const char **name);
 
-uint64_t ptx_float_sum(uint64_t a, uint64_t b); /* add.rn.f32 of two words */
+/* A register's low word as a float, and back: every NaN is 7FFFFFFF. */
+static inline float ptx_float(uint64_t bits)
+{
+    uint32_t word = (uint32_t)bits;
+    float x;
+    memcpy(&x, &word, sizeof x);
+    return x;
+}
+static inline uint64_t ptx_bits(float x)
+{
+    uint32_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    return isnan(x) ? 0x7FFFFFFF : bits;
+}
 
 struct ptx_copy {
     unsigned char *to;

@@ -8,22 +8,8 @@
 #define U32(x) ((uint32_t)(x))
 #define S32(x) ((int32_t)(uint32_t)(x))
 #define S64(x) ((int64_t)(x))
-#define F(x) float_of((uint32_t)(x))
-#define BITS(x) bits_of(x)
-
-static float float_of(uint32_t bits)
-{
-    float x;
-    memcpy(&x, &bits, sizeof x);
-    return x;
-}
-
-static uint64_t bits_of(float x)
-{
-    uint32_t bits;
-    memcpy(&bits, &x, sizeof bits);
-    return isnan(x) ? 0x7FFFFFFF : bits;
-}
+#define F(x) ptx_float(x)
+#define BITS(x) ptx_bits(x)
 
 /* A NaN loses to a number; +0 is larger than -0. */
 static float larger(float x, float y)
@@ -54,11 +40,6 @@ static uint64_t bits_inserted(uint32_t a, uint32_t b, uint32_t at, uint32_t leng
     if (at > 31)
         return b;
     return (uint32_t)((b & ~(field << at)) | (a & field) << at);
-}
-
-uint64_t ptx_float_sum(uint64_t a, uint64_t b)
-{
-    return BITS(F(a) + F(b));
 }
 
 /* Of a source that is missing the first one stands for it. */

@@ -15,21 +15,6 @@
 
 enum { ROWS = 16, COLUMNS = 8, DEPTH = 16 };
 
-static float float_of(uint64_t bits)
-{
-    uint32_t word = (uint32_t)bits;
-    float x;
-    memcpy(&x, &word, sizeof x);
-    return x;
-}
-
-static uint32_t bits_of(float x)
-{
-    uint32_t bits;
-    memcpy(&bits, &x, sizeof bits);
-    return isnan(x) ? 0x7FFFFFFF : bits;
-}
-
 /* All 32 lanes, or the launch ends. */
 static bool whole_warp(struct ptx_block *b, const struct ptx_warp *w, uint32_t active)
 {
@@ -116,7 +101,7 @@ static void gather(const struct ptx_block *b, const struct ptx_warp *w, struct m
                 half_word(now, w->reg[a[a_words + i / 2].reg][lane], i % 2);
         for (int i = 0; i < 4; i++)
             m->c[group + 8 * (i / 2)][2 * t + i % 2] =
-                float_of(ptx_value(w, lane, &a[a_words + b_words + i]));
+                ptx_float(ptx_value(w, lane, &a[a_words + b_words + i]));
     }
 }
 
@@ -146,7 +131,7 @@ void ptx_mma(struct ptx_block *b, struct ptx_warp *w, uint32_t active)
     for (int lane = 0; lane < PTX_LANES; lane++)
         for (int i = 0; i < 4; i++)
             w->reg[b->now->operand[i].reg][lane] =
-                bits_of(m.c[lane / 4 + 8 * (i / 2)][2 * (lane % 4) + i % 2]);
+                ptx_bits(m.c[lane / 4 + 8 * (i / 2)][2 * (lane % 4) + i % 2]);
 }
 
 /* Lanes 8 i .. 8 i + 7 name the rows of matrix i. */
